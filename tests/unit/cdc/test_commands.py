@@ -35,6 +35,14 @@ def test_a_right_file(files):
     assert done.stdout.endswith("p.yaml is valid: kafka to kafka, 1 route, 0 transforms\n")
 
 
+def test_filters_that_drop_what_flink_cdc_keeps_are_warned_of(files):
+    (files / "p.yaml").write_text(RIGHT + "transform:\n  - {source-table: a, filter: \"id > 1 AND name <> 'x'\"}\n")
+    done = run("validate", files / "p.yaml", "--set", "topic=t", "--secrets", files / "s.yaml")
+    assert done.exit_code == 0
+    assert "warning: line 7, column " in done.stderr
+    assert "a row whose value is NULL is dropped, which Flink CDC keeps: write IS DISTINCT FROM" in done.stderr
+
+
 def test_variables_are_those_of_the_environment_unless_set(files):
     assert run("validate", files / "p.yaml", "--secrets", files / "s.yaml", topic="t").exit_code == 0
     wrong = run("validate", files / "p.yaml", "--secrets", files / "s.yaml", "--set", "topic=;", topic="t")

@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 
 from millrace_catalog.expressions.functions import FUNCTIONS
 from millrace_catalog.expressions.parsing import parse_projection
-from millrace_catalog.types import BIGINT
+from millrace_catalog.types import BIGINT, parse_schema
 from millrace_cdc import PipelineError, read_pipeline
 from millrace_cdc.definitions.functions import FunctionDefinition
 from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.errors import Position
 from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.table_id import TableId
+from millrace_cdc.transforms.differences import dropped_rows
 from millrace_cdc.transforms.transform import Transform, Transforms, rule_problems
 
 COLUMNS = ("id", "order_id", "product_name", "province")
@@ -242,6 +244,58 @@ def test_a_wrong_condition_is_told(condition, sentence):
 def test_columns_that_there_are_not(rule, sentence):
     with pytest.raises(PipelineError, match=re.escape(sentence)):
         bind(columns=("id", "name"), **rule)
+
+
+def test_a_key_is_not_computed_anew_each_time():
+    rule = TransformRule(source_table="a", projection="*, UPPER(uuid()) AS token", primary_keys=("token",))
+    (problem,) = rule_problems(rule)
+    assert (problem.field, problem.offset) == ("projection", 3)
+    assert problem.sentence.startswith(
+        "column token of 'primary-keys' is computed by UUID, which returns another value"
+    )
+
+
+def test_types_of_columns_decide():
+    transform = Transform.of(
+        TransformRule(source_table="a", projection="*, a / b AS q, c[1] AS first, d[2] AS x", filter="q / 2 > 1")
+    )
+    types = parse_schema("a INT, b BIGINT, c ARRAY<STRING>, d ROW<x INT, `y z` STRING>").types
+    bound = transform.bind(tuple(types), types=types)
+    assert [column.expression for column in bound.columns[4:]] == [
+        "CAST(`a` DIV `b` AS BIGINT)",
+        "get(`c`, 0)",
+        "(`d`).`y z`",
+    ]
+    assert bound.condition == "CAST((CAST(`a` DIV `b` AS BIGINT)) DIV 2 AS BIGINT) > 1"
+    assert transform.bind(tuple(types)).columns[4].expression == "`a` / `b`"
+
+
+def test_a_wrong_type_is_told_with_its_place():
+    transform = Transform.of(TransformRule(source_table="a", projection="id, DATE_FORMAT_TZ(id, 'HH', 'UTC') AS x"))
+    with pytest.raises(PipelineError, match="DATE_FORMAT_TZ takes a TIMESTAMP or a TIMESTAMP_LTZ"):
+        transform.bind(("id",), types=parse_schema("id INT").types)
+
+
+@pytest.mark.parametrize(
+    ("condition", "places"),
+    [
+        ("name <> 'x'", [0]),
+        ("id = 1 AND NOT (name = 'x')", [16]),
+        ("name NOT IN ('x', 'y')", [0]),
+        ("name <> 'x' OR name IS NULL", []),
+        ("name <> 'x' AND name IS NOT NULL", []),
+        ("name IS DISTINCT FROM 'x'", []),
+        ("name LIKE '^A.*'", [0]),
+        ("name LIKE 'Anna'", [0]),
+        ("name LIKE 'A%'", []),
+        ("name LIKE '^' ESCAPE '!'", []),
+        ("NOT (id > 1)", []),
+        ("1 <> 2", []),
+    ],
+)
+def test_filters_that_drop_what_flink_cdc_keeps_are_told(condition, places):
+    rule = TransformRule(source_table="a", filter=condition, places=lambda _, offset: Position(1, 1 + offset))
+    assert [problem.position.column - 1 for problem in dropped_rows([rule])] == places
 
 
 def test_metadata_of_the_source_can_be_read():

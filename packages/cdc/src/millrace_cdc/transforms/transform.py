@@ -291,7 +291,7 @@ def rule_problems(rule: TransformRule, functions: Mapping[str, UserFunction] | N
         yield FieldProblem("source-table", str(error))
     texts = RuleTexts(rule, functions or {})
     try:
-        yield from _projection_problems(texts.projection() or ())
+        yield from _projection_problems(texts.projection() or (), rule)
     except ExpressionError as error:
         yield FieldProblem("projection", str(error), error.offset)
     try:
@@ -301,7 +301,7 @@ def rule_problems(rule: TransformRule, functions: Mapping[str, UserFunction] | N
     yield from texts.call_problems()
 
 
-def _projection_problems(items: Iterable[Expression]) -> Iterator[FieldProblem]:
+def _projection_problems(items: Iterable[Expression], rule: TransformRule) -> Iterator[FieldProblem]:
     names: set[str] = set()
     for item in items:
         if item.name is None:
@@ -310,6 +310,13 @@ def _projection_problems(items: Iterable[Expression]) -> Iterator[FieldProblem]:
             yield FieldProblem("projection", f"expected each column once, but {item.name} is repeated", item.offset)
         else:
             names.add(item.name)
+        for key, columns in (("primary-keys", rule.primary_keys), ("partition-keys", rule.partition_keys)):
+            if item.volatile and item.name in columns:
+                message = (
+                    f"column {item.name} of {key!r} is computed by {item.volatile}, which returns another value for "
+                    "the old row of an update or a delete: choose another column"
+                )
+                yield FieldProblem("projection", message, item.offset)
 
 
 def _with_computed(given: tuple[str, ...], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
