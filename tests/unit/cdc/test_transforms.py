@@ -398,3 +398,9 @@ def test_the_result_of_a_call_has_the_type_of_the_function():
     (call,) = transform.calls
     # A quotient of integers would be one without a fraction
     assert quarter.parts == ("", call.call.column, " / 2")
+
+
+def test_filters_that_call_users_functions_are_warned_of_too():
+    rule = TransformRule(source_table="a", filter="half(id) <> 2 OR half(half(id)) > 1")
+    (warning,) = dropped_rows([rule], HALF)
+    assert warning.sentence.startswith("option 'filter': a row whose value is NULL is dropped")
