@@ -45,7 +45,7 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether both have the same values, or both fail."""
+        """Equality: both have the same values, or both fail."""
         if self.spec.error is not None:
             return self.failed is not None or self.refused is not None
         return self.refused is None and self.failed is None and self.expected == self.found

@@ -183,6 +183,9 @@ def _texts(results: pa.Array, type_: DataType) -> list[str | None]:
         return [None if value is None else exact_json.encode({"v": _json(value)}).decode() for value in values]
     if pa.types.is_binary(results.type):
         return [None if value is None else base64.b64encode(value).decode() for value in results.to_pylist()]
+    if pa.types.is_time(results.type):
+        # Spark's times have six digits
+        results = results.cast(pa.time64("us"), safe=False)
     return results.cast(pa.string()).to_pylist()
 
 
