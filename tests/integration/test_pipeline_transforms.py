@@ -76,6 +76,13 @@ def test_an_update_that_leaves_or_enters_a_filter_is_a_deletion_or_an_insertion(
     assert transform(spark, rule, *changes, *dropped)[1] == [("c", None, kept), ("d", kept, None), ("u", kept, kept)]
 
 
+def test_a_projection_gives_other_names_to_columns_that_differ_only_in_case(spark):
+    rule = TransformRule(source_table="shop.t", projection="id, ID AS other, id + ID AS total")
+    columns, changes = transform(spark, rule, ("shop.t", "c", None, {"id": 1, "ID": 2}), columns="id BIGINT, ID BIGINT")
+    assert columns == "id BIGINT, other BIGINT, total BIGINT"
+    assert changes == [("c", None, {"id": 1, "other": 2, "total": 3})]
+
+
 def test_a_soft_deletion_inserts_the_old_row(spark):
     rule = TransformRule(
         source_table="shop.t", projection="id, __data_event_type__ AS op_type", converter="SOFT_DELETE"

@@ -8,6 +8,8 @@ from millrace.errors import SchemaError
 from millrace_catalog.inference import InferenceOptions, InferredKey, JsonInferenceOptions, KeyInference, Position
 from millrace_catalog.types import BYTES
 
+ENVELOPE_ADVICE = "which the format json does not read: set key.converter.schemas.enable of the connector to false"
+
 
 def infer(*keys: bytes | None, **options: object) -> InferredKey:
     inference = KeyInference("orders", JsonInferenceOptions(**options))
@@ -46,6 +48,7 @@ def test_messages_without_keys_have_no_columns_of_keys() -> None:
         (b'"x"', 'expected a JSON object, found "x"'),
         (b"null", "blank or null"),
         (b" ", "blank or null"),
+        (b'{"schema":null,"payload":{"id":1}}', f"it has its schema beside it, {ENVELOPE_ADVICE}"),
     ],
 )
 def test_one_key_that_is_no_object_makes_all_of_them_bytes(key: bytes, reason: str) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from millrace.errors import SchemaError
+from millrace.errors import MessageError, SchemaError
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions, Position
@@ -100,6 +100,21 @@ def test_rows_have_the_columns_of_keys_and_metadata_and_prefixes():
         "k_id BIGINT NOT NULL, v_id BIGINT NOT NULL, topic STRING, `partition` INT, `offset` BIGINT, "
         "`timestamp` TIMESTAMP_LTZ(3)"
     ).replace("`", "")
+
+
+def test_a_key_with_its_schema_beside_it_is_that_of_its_payload():
+    settings = ParserSettings("json", JsonInferenceOptions(), extra=ExtraColumns(True, "k_"))
+    found, _ = parse(settings, b'{"v":1}', key=b'{"schema":{"type":"struct"},"payload":{"id":9}}')
+    assert found == [("t", "c", None, {"k_id": 9, "v": 1})]
+
+
+def test_the_error_of_a_key_shows_the_key():
+    settings = ParserSettings("json", JsonInferenceOptions(), extra=ExtraColumns(True))
+    with pytest.raises(MessageError) as error:
+        parse(settings, b'{"v":"secret"}', key=b"user-7")
+    assert "offset 0: the key is no JSON object: not JSON" in str(error.value)
+    assert "It begins with b'user-7'" in str(error.value)
+    assert "secret" not in str(error.value)
 
 
 def test_metadata_takes_no_column_of_a_value():

@@ -65,6 +65,16 @@ def test_a_table_is_created_with_all_columns_that_its_first_micro_batch_needs():
     assert [type(change).__name__ for change in state.changes()] == ["CreateTable", "CreateTable"]
 
 
+@pytest.mark.parametrize("rows", [[{"id": 1, "ID": 2}], [{"id": 1}, {"Id": 2}]])
+def test_columns_that_differ_only_in_case_are_refused_for_sinks_that_take_them_for_the_same(rows):
+    messages = [insert("orders", **row) for row in rows]
+    with pytest.raises(SchemaError, match=r"table 'shop.orders' would have the columns id and I[Dd], which differ"):
+        run(evolution(), *messages)
+    settings = EvolutionSettings("lenient", ALL, ALL, distinguishes_case=True)
+    planner = TablePlanner(Router(()), Transforms(()), NoProjector())
+    assert columns(run(SchemaEvolution(settings, planner), *messages)).lower() == "id bigint, id bigint"
+
+
 def test_a_later_micro_batch_has_only_its_own_changes():
     evolving = evolution()
     first = run(evolving, insert("orders", id=1))

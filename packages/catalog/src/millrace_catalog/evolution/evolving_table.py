@@ -11,7 +11,7 @@ from millrace.contracts import SampledMessage
 from millrace.errors import MalformedMessageError, SchemaError
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.tracker import SchemaTracker
-from millrace_catalog.inference.json_reader import JsonReader
+from millrace_catalog.inference.json_reader import JsonKeyReader, JsonReader
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.inference.options import JsonInferenceOptions
 from millrace_catalog.tables.table_schema import check_key_names
@@ -70,6 +70,7 @@ class EvolvingTable:
         self._layout = layout
         self._tracker = tracker
         self._reader = JsonReader(layout.topic, replace(layout.json, table_fields=()))
+        self._key_reader = JsonKeyReader(layout.topic, layout.json)
         self.keys = keys
         self.key_is_json = key_is_json
         self._key_type_is_open = not keys
@@ -216,7 +217,7 @@ class EvolvingTable:
         if not self.key_is_json:
             return as_bytes
         try:
-            observation = self._reader.read(key)
+            observation = self._key_reader.read(key)
         except MalformedMessageError:
             observation = None
         if observation is None:
@@ -234,7 +235,7 @@ class EvolvingTable:
 
     def _is_object(self, key: bytes) -> bool:
         try:
-            return self._reader.read(key) is not None
+            return self._key_reader.read(key) is not None
         except MalformedMessageError:
             return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from types import NoneType
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from millrace.wording import not_an_object
 _BLANKS = b" \t\r\n"
 _MAX_INTEGER_DIGITS = 40  # more digits than any type holds, and far fewer than int() takes long for
 _MAX_SHOWN = 60
+_ENVELOPE = {"schema", "payload"}
 
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
@@ -38,6 +40,12 @@ def parse_object(payload: bytes | None) -> dict[str, Any] | None:
     if tree is None or isinstance(tree, dict):
         return tree
     raise MalformedMessageError(not_an_object(tree, describe(tree)))
+
+
+def without_envelope(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the object in a message of Kafka Connect's JSON converter that has its schema beside it; others as is."""
+    payload = message.get("payload") if message.keys() == _ENVELOPE else None
+    return payload if isinstance(payload, dict) and isinstance(message["schema"], dict | NoneType) else message
 
 
 def object_field(message: Mapping[str, Any], field: str) -> dict[str, Any] | None:

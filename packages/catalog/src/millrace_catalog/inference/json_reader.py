@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError
 from millrace.table_names import join_names
-from millrace_catalog.inference.json_payload import describe, parse_object
+from millrace_catalog.inference.json_payload import describe, parse_object, without_envelope
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import Observation, TableChange
 from millrace_catalog.inference.options import JsonInferenceOptions
@@ -58,6 +59,28 @@ class JsonReader:
         names = [_name_part(row, field) for field in self.options.table_fields]
         # The value of a single field is the whole id
         return (names[0] if len(names) == 1 else join_names(names)) if names else self._topic
+
+
+class JsonKeyReader(JsonReader):
+    """Read keys, which name no table and have no schema beside them.
+
+    Args:
+        topic: Name of the topic.
+        options: Options of json.
+    """
+
+    def __init__(self, topic: str, options: JsonInferenceOptions | None = None) -> None:
+        super().__init__(topic, replace(options or JsonInferenceOptions(), table_fields=()))
+
+    def read(self, payload: bytes | None) -> Observation | None:
+        """Read the columns of a key: see `MessageReader.read`."""
+        row = parse_object(payload)
+        if row is not None and without_envelope(row) is not row:
+            raise MalformedMessageError(
+                "it has its schema beside it, which the format json does not read: set key.converter.schemas.enable of "
+                "the connector to false"
+            )
+        return super().read(payload)
 
 
 def _name_part(row: Mapping[str, Any], field: str) -> str:

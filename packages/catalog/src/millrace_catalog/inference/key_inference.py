@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from millrace.errors import MalformedMessageError
-from millrace_catalog.inference.json_reader import JsonReader
+from millrace_catalog.inference.json_reader import JsonKeyReader
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.inference.options import InferenceOptions, JsonInferenceOptions
 from millrace_catalog.inference.result import Evidence, InferredColumn
@@ -45,7 +45,7 @@ class KeyInference:
         self, topic: str, json: JsonInferenceOptions | None = None, options: InferenceOptions | None = None
     ) -> None:
         self._options = options or InferenceOptions()
-        self._reader = JsonReader(topic, replace(json or JsonInferenceOptions(), table_fields=()))
+        self._reader = JsonKeyReader(topic, json)
         self._table = TableInference(f"{topic} (keys)", self._reader.fixed, self._options.max_columns)
         self._bytes: InferredKey | None = None
 

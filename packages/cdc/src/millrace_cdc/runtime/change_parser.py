@@ -37,7 +37,7 @@ from millrace_catalog.types import Column, DataType, Schema, parse_schema
 from millrace_cdc.rows import change_encoding, exact_json
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
-from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
+from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, MalformedKeyError, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.flattened_records import json_row_reader
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
@@ -315,12 +315,15 @@ class ChangeParser:
         if self._settings.options.ignore_parse_errors:
             self.report.skipped[SkipReason.IGNORED] += 1
             return None
+        is_key = isinstance(error, MalformedKeyError)
         if not self._settings.skips_malformed:
-            raise malformed_message(self._settings.format, place, str(error), value) from error
+            shown = key if is_key else value
+            raise malformed_message(self._settings.format, place, str(error), shown) from error
         self.report.malformed += 1
         if self._settings.malformed_table is not None:
             return malformed_row(self._settings.malformed_table, place, key, value, str(error))
-        self._letter = DeadLetter(*place, None, key, value, (), "value", self._settings.format, str(error))
+        part: Literal["key", "value"] = "key" if is_key else "value"
+        self._letter = DeadLetter(*place, None, key, value, (), part, self._settings.format, str(error))
         return None
 
     def _keep_letter(self, messages: pa.RecordBatch, row: int) -> None:

@@ -97,6 +97,7 @@ class PipelineJob:
             parser.max_columns,
             lambda before, after: sink.can_widen(to_spark(before), to_spark(after)),
             self.rules,
+            sink.distinguishes_case,
         )
 
     @property

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from millrace.contracts import SampledMessage
-from millrace.errors import SchemaError
-from millrace_catalog.inference.json_payload import parse_object
+from millrace.errors import MalformedMessageError, SchemaError
+from millrace_catalog.inference.json_payload import parse_object, without_envelope
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import FormatOptions
@@ -64,6 +64,10 @@ class ExtraColumns:
         return tuple(SOURCE_COLUMNS[name] for name in self.metadata if name in SOURCE_COLUMNS)
 
 
+class MalformedKeyError(MalformedMessageError):
+    """The key of a message is not what the columns of keys need."""
+
+
 class ExtraColumnReader:
     """Add such columns to changes.
 
@@ -84,7 +88,7 @@ class ExtraColumnReader:
         A column of the value counts more than one of the key with the same name.
 
         Raises:
-            MalformedMessageError: The key is no JSON object.
+            MalformedKeyError: The key is no JSON object.
             SchemaError: A metadata column has the name of another one.
         """
         prefix = self._extra.value_prefix
@@ -110,13 +114,20 @@ class ExtraColumnReader:
         return replace(change, rows=rows, primary_key=key, kept=kept), types
 
     def _key(self, message: Message) -> tuple[dict[str, Any], dict[str, DataType]]:
-        fields = (parse_object(message["key"]) or {}) if self._extra.has_key else {}
+        fields = _parse_key(message["key"]) if self._extra.has_key else {}
         prefix = self._extra.key_prefix
         types = self._objects.columns_of(fields)[0]
         return (
             {prefix + name: value for name, value in fields.items()},
             {prefix + name: type_ for name, type_ in types.items()},
         )
+
+
+def _parse_key(key: bytes | None) -> dict[str, Any]:
+    try:
+        return without_envelope(parse_object(key) or {})
+    except MalformedMessageError as error:
+        raise MalformedKeyError(f"the key is no JSON object: {error}") from None
 
 
 def _timestamp(message: Message) -> str | None:

@@ -12,6 +12,8 @@ from millrace_catalog.evolution import AddColumns, AlterColumnTypes, CreateTable
 from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference import Observation, Position
 from millrace_catalog.types import DataType
+from millrace_catalog.types.identifiers import quote_name
+from millrace_catalog.types.letter_case import names_differing_in_case
 from millrace_cdc.definitions.pipeline_options import SchemaChangeBehavior
 from millrace_cdc.runtime.planning import TablePlan, TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
@@ -29,6 +31,7 @@ class EvolutionSettings:
         max_columns: Maximum number of columns of a table.
         can_widen: Tells whether the sink can make one type of a column another.
         rules: The digest of the rules that make the sink's tables of the source's: see `rules_digest`.
+        distinguishes_case: Whether the sink tells names apart that differ only in case.
     """
 
     behavior: SchemaChangeBehavior
@@ -38,6 +41,7 @@ class EvolutionSettings:
     max_columns: int = 2_000
     can_widen: Callable[[DataType, DataType], bool] = lambda *_: True
     rules: str = ""
+    distinguishes_case: bool = False
 
 
 class SinkDerivation:
@@ -100,6 +104,7 @@ class SinkDerivation:
         derived = {target: self._copy(target) for target in plan.targets}
         for sink in derived.values():
             self._derive_target(sink, plan, cause)
+            self._check_case(sink)
         self.state.sinks.update(derived)
         if self._has_other_rules:
             self.notes += (note for sink in derived.values() for note in _left_out(plan, sink))
@@ -132,6 +137,15 @@ class SinkDerivation:
                 self._check_types(change)
         if gets_key and plan.primary_key:
             sink.set_primary_key(plan.primary_key)
+
+    def _check_case(self, sink: SchemaTracker) -> None:
+        found = None if self._settings.distinguishes_case else names_differing_in_case(sink.schema)
+        if found is not None:
+            raise SchemaError(
+                f"table {sink.table!r} would have the columns {quote_name(found[0])} and {quote_name(found[1])}, which "
+                f"differ only in case, so that the sink or its readers take them for the same: leave one of them out, "
+                f"or name it otherwise, by a projection"
+            )
 
     def _accepted_columns(
         self, required: Mapping[str, DataType], current: Mapping[str, DataType]

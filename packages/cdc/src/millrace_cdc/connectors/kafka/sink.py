@@ -30,6 +30,8 @@ class KafkaPipelineSink(PipelineSink):
     Options = KafkaSinkOptions
     options: KafkaSinkOptions
 
+    distinguishes_case = True
+
     def __init__(self, options: KafkaSinkOptions) -> None:
         super().__init__(options)
         self._topics = SinkTopics(options)

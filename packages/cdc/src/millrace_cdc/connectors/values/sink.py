@@ -61,6 +61,8 @@ class ValuesPipelineSink(PipelineSink):
     Options = ValuesSinkOptions
     options: ValuesSinkOptions
 
+    distinguishes_case = True
+
     def __init__(self, options: Any) -> None:
         super().__init__(options)
         self._rows: dict[str, dict[Any, Row]] = {}

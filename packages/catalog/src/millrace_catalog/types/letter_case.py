@@ -1,0 +1,34 @@
+"""Names of columns that differ only in case, which Spark and most databases take for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from millrace_catalog.types.model import Array, Column, DataType, Map, Row
+
+
+def names_differing_in_case(columns: Iterable[Column], path: str = "") -> tuple[str, str] | None:
+    """Return the first two columns, or fields of one, whose names differ only in case; None where there are none.
+
+    Args:
+        columns: The columns.
+        path: The beginning of their names in the result.
+    """
+    spellings: dict[str, str] = {}
+    for column in columns:
+        name = f"{path}{column.name}"
+        other = spellings.setdefault(name.lower(), name)
+        if other != name:
+            return other, name
+        found = names_differing_in_case(_fields(column.type), f"{name}.")
+        if found is not None:
+            return found
+    return None
+
+
+def _fields(type_: DataType) -> tuple[Column, ...]:
+    if isinstance(type_, Array):
+        return _fields(type_.element)
+    if isinstance(type_, Map):
+        return _fields(type_.value)
+    return type_.fields if isinstance(type_, Row) else ()
