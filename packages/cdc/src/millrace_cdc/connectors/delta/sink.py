@@ -20,6 +20,7 @@ from millrace_catalog.types import Scalar
 from millrace_cdc.connectors.delta.options import DeltaSinkOptions
 from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, no_rows, read_rows, write_rows
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
+from millrace_cdc.connectors.dropped_targets import added_columns
 from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.final_states import KeyedTable, final_states
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
@@ -74,11 +75,11 @@ class DeltaPipelineSink(PipelineSink):
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create and change tables, a commit each: see `PipelineSink.apply`."""
         tables = {change.table.id: change.table for change in changes}
-        created = {change.table.id for change in changes if change.type == "create.table"}
+        added = added_columns(changes)
 
         def prepare(table: PipelineTable) -> None:
             with blamed_on(table.id):
-                self._table(table.id).fit(spark, table, may_create=table.id in created)
+                self._table(table.id).fit(spark, table, added[table.id])
 
         each_table(prepare, tables.values(), self.options.parallelism)
 
@@ -88,6 +89,8 @@ class DeltaPipelineSink(PipelineSink):
         at_once = self.options.parallelism
         has_not = each_table(lambda name: self._table(name).needs(batch.pipeline, batch.id), batch.tables, at_once)
         tables = {name: table for (name, table), needs in zip(batch.tables.items(), has_not, strict=True) if needs}
+        for name in batch.tables.keys() - tables.keys():
+            batch.note_written(name)
         if not tables:
             return
         # 2. One job for all tables
@@ -112,6 +115,7 @@ class DeltaPipelineSink(PipelineSink):
             with blamed_on(table.id):
                 sizes = target.write(table, rows, batch.pipeline, batch.id, truncate=truncate)
             self._files.look(table.id, small_files(len(sizes), sum(sizes)), target.uri)
+        batch.note_written(table.id)
 
     def _table(self, id_: str) -> DeltaSinkTable:
         uri = "/".join([self.options.path.rstrip("/"), *table_id(id_).parts])
