@@ -123,7 +123,7 @@ def change(spark: Any, number: int, table: Table = ORDERS) -> Any:
     return micro_batch(spark, number, [table], [(table.id, None, {"id": number, "v": "x"})])
 
 
-@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("is_restarted", [True, pytest.param(False, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("drop", "problem"), [("drop_table", GONE), ("drop_column", LACKS)])
 def test_a_sink_names_what_was_dropped(spark, target, drop, problem, is_restarted):
     sink = target.sink()

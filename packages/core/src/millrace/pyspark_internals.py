@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from pyspark import SparkContext, TaskContext
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 
@@ -76,6 +76,16 @@ def set_active_session(spark: SparkSession) -> None:
     session = getattr(spark, "_jsparkSession", None)
     if session is not None:
         session.setActiveSession(session)
+
+
+def empty_dataframe(spark: SparkSession, schema: StructType) -> DataFrame:
+    """Make a DataFrame without rows; `SparkSession.createDataFrame` makes its session the active one, for good."""
+    from pyspark.sql import DataFrame
+
+    jvm: Any = spark._jvm
+    session: Any = spark._jsparkSession
+    columns = session.parseDataType(schema.json())
+    return DataFrame(session.createDataFrame(jvm.java.util.ArrayList(), columns), spark)
 
 
 def has_jvm() -> bool:

@@ -12,7 +12,7 @@ from pyspark.sql import types as sql
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import SchemaError
-from millrace.pyspark_internals import parsed_column
+from millrace.pyspark_internals import empty_dataframe, parsed_column
 from millrace_catalog.types import Column, Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
@@ -170,7 +170,7 @@ class RowTransforms:
         found = self._types.get(program)
         if found is None:
             values = _struct([to_spark(type_) for type_ in program.types])
-            source = self._spark.createDataFrame([], values)
+            source = empty_dataframe(self._spark, values)
             try:
                 found = tuple(_analyzed(source, rule) for rule in program.rules)
             except (AnalysisException, ParseException, SchemaError):
@@ -183,7 +183,7 @@ class RowTransforms:
 
     def _explain(self, table: str, columns: Schema, transform: BoundTransform) -> None:
         """Raise the error of a wrong expression, with its place."""
-        empty = self._spark.createDataFrame([], to_spark_schema(columns))
+        empty = empty_dataframe(self._spark, to_spark_schema(columns))
         source = empty.withColumns({name: fn.lit(None).cast("string") for name in METADATA_COLUMNS})
         if transform.condition is not None:
             source = _checked(table, transform.rule, ("filter", 0), partial(source.where, transform.condition))

@@ -87,7 +87,7 @@ class DeltaPipelineSink(PipelineSink):
         """Merge the last state of each key, a commit for each table: see `PipelineSink.write`."""
         # 1. The log of a table says whether it has the micro-batch, which may have failed amid its tables
         at_once = self.options.parallelism
-        has_not = each_table(lambda name: self._table(name).needs(batch.pipeline, batch.id), batch.tables, at_once)
+        has_not = each_table(lambda name: self._needs(name, batch), batch.tables, at_once)
         tables = {name: table for (name, table), needs in zip(batch.tables.items(), has_not, strict=True) if needs}
         for name in batch.tables.keys() - tables.keys():
             batch.note_written(name)
@@ -104,6 +104,10 @@ class DeltaPipelineSink(PipelineSink):
                 chunks[chunk["table"]].append(read_rows(bytes(chunk["rows"])))
         # 3. A commit for each table, some at a time
         each_table(lambda table: self._write(batch, table, chunks[table.id]), tables.values(), at_once)
+
+    def _needs(self, table: str, batch: ChangeBatch) -> bool:
+        with blamed_on(table):
+            return self._table(table).needs(batch.pipeline, batch.id)
 
     def _write(self, batch: ChangeBatch, table: PipelineTable, chunks: list[pa.Table]) -> None:
         import pyarrow as pa
