@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -50,6 +50,7 @@ def micro_batch(
     pipeline: str = "p",
     tasks: int = 1,
     truncated: Iterable[str] = (),
+    on_written: Callable[[str], None] | None = None,
 ) -> ChangeBatch:
     """Make a micro-batch.
 
@@ -62,6 +63,7 @@ def micro_batch(
         pipeline: The id of the pipeline.
         tasks: The number of tasks; change n is one of task n modulo it.
         truncated: The ids of tables that are emptied first.
+        on_written: Is told the tables that a sink notes as written.
     """
     rows: list[list[tuple[Any, ...]]] = [[] for _ in range(tasks)]
     for index, (name, before, after, *more) in enumerate(changes):
@@ -77,7 +79,16 @@ def micro_batch(
     emptied = frozenset(truncated)
     partial = frozenset(name for name, *_, more in changes if isinstance(more, dict) and more.get("kept"))
     return ConvertedChanges(
-        pipeline, number, parsed, routes, schemas, planned, counts, truncated=emptied, partial=partial
+        pipeline,
+        number,
+        parsed,
+        routes,
+        schemas,
+        planned,
+        counts,
+        truncated=emptied,
+        partial=partial,
+        on_written=on_written,
     )
 
 

@@ -91,6 +91,9 @@ def describe_progress(progress: PipelineProgress, *, behind: int | None = None, 
         has_ended: Whether the pipeline has ended.
     """
     texts = _figures(progress) or ["no changes" if has_ended else "the pipeline runs, no changes yet"]
+    writing = progress.writing
+    if writing is not None and writing.tables > 1:
+        texts.append(f"micro-batch {writing.batch}: {len(writing.written):,} of {writing.tables:,} tables written")
     if progress.skipped:
         texts.append(f"skipped: {describe_skipped(progress.skipped)}")
     if progress.paused:

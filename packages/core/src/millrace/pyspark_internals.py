@@ -152,7 +152,7 @@ def mark_callbacks_of_streams() -> None:
     DataStreamWriter.foreachBatch = mark_and_call
 
 
-def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:
+def empty_dataframe(spark: SparkSession, schema: StructType) -> DataFrame:
     """Return a frame without rows.
 
     PySpark's `createDataFrame` would make the session the active one of the whole process, so that the program went on
@@ -228,21 +228,28 @@ def hide_worker_traceback() -> None:
 
 @functools.cache
 def silence_lost_worker() -> None:
-    """Keep this worker from printing a traceback when Spark stops reading its output; patches once per process.
+    """Keep this worker from printing a traceback when Spark has closed its connection; patches once per process.
 
-    Spark closes the connection of a worker that has more rows than wanted, as of ``show()``. PySpark's daemon, from
-    which the worker is forked, prints the BrokenPipeError by `traceback.print_exc`, and ends the worker.
+    Spark closes the connection of a worker that has more rows than wanted, as of ``show()``, and those of a query that
+    is stopped or fails. PySpark's daemon, from which the worker is forked, prints the error of the connection by
+    `traceback.print_exc` or `print`, and ends the worker.
     """
     if not sys.argv[0].endswith("daemon.py"):
         return
-    print_exc = traceback.print_exc
+    traceback.print_exc = _unless_disconnected(traceback.print_exc)
+    for name in ("pyspark.daemon", "__main__"):
+        module: Any = sys.modules.get(name)
+        if str(getattr(module, "__file__", "")).endswith("daemon.py"):
+            module.print = _unless_disconnected(getattr(module, "print", print))
 
-    def print_others(*args: Any, **settings: Any) -> None:
+
+def _unless_disconnected(function: Callable[..., None]) -> Callable[..., None]:
+    def call(*args: Any, **settings: Any) -> None:
         of_daemon = sys._getframe(1).f_code.co_filename.endswith("daemon.py")
-        if not (of_daemon and isinstance(sys.exception(), BrokenPipeError)):
-            print_exc(*args, **settings)
+        if not (of_daemon and isinstance(sys.exception(), ConnectionError)):
+            function(*args, **settings)
 
-    traceback.print_exc = print_others
+    return call
 
 
 def driver_jvm(session: SparkSession) -> Any | None:

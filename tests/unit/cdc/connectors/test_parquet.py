@@ -73,7 +73,7 @@ def test_partition_keys_are_refused():
     sink = ParquetPipelineSink(ParquetSinkOptions(path="/warehouse"))
     table = PipelineTable("db.t", to_spark_schema(parse_schema("id INT")), partition_keys=("id",))
     with pytest.raises(SchemaError, match=r"table 'db\.t' has partition keys id, and its files have no partitions"):
-        sink._prepare(None, table)
+        sink._prepare(None, table, None)
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_partition_keys_are_refused():
 def test_columns_that_the_sink_adds_must_be_free(column, options):
     sink = ParquetPipelineSink(ParquetSinkOptions(path="/warehouse", **options))
     with pytest.raises(SchemaError, match=f"table 'db.t' has a column '{column}' of its own: set 'row-kind-column'"):
-        sink._prepare(None, PipelineTable("db.t", to_spark_schema(parse_schema(f"{column} INT"))))
+        sink._prepare(None, PipelineTable("db.t", to_spark_schema(parse_schema(f"{column} INT"))), None)

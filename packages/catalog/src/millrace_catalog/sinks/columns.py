@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as fn
 
 from millrace.errors import SchemaError
-from millrace.pyspark_internals import empty_frame
+from millrace.pyspark_internals import empty_dataframe
 from millrace_catalog.sinks.casting import cast
 from millrace_catalog.types import Column, Schema, widen_schemas
 from millrace_catalog.types.identifiers import backquote, quote_name
@@ -78,4 +78,4 @@ def cast_rows(rows: DataFrame, schema: Schema) -> DataFrame:
 
 def empty_rows(spark: SparkSession, schema: Schema) -> DataFrame:
     """Make a DataFrame with these columns and no rows."""
-    return empty_frame(spark, to_spark_schema(schema))
+    return empty_dataframe(spark, to_spark_schema(schema))

@@ -66,6 +66,14 @@ class ParquetSink(TableSink):
             self._change(spark, folder, current, after)
         self._schema = after
 
+    def open(self, spark: SparkSession) -> str | None:
+        """Read the columns of the folder as it is; return the name of the file that defines them, if there is one."""
+        folder = self._open_folder(spark, self._path)
+        finish_replacement(folder)
+        names = _columns_files(folder)
+        self._schema = self._current_schema(spark, folder) if names else None
+        return names[0] if names else None
+
     def append(self, rows: DataFrame) -> None:
         """Append the rows that the folder does not have: see `TableSink.append`."""
         if self._schema is None:

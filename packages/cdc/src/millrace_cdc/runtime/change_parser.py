@@ -131,6 +131,7 @@ class ParserSettings:
     def for_sink(self, sink: SinkCapabilities) -> ParserSettings:
         """Return the same settings, for the changes that a sink can write."""
         return replace(self, upserts=sink.upserts, upsert_advice=sink.upsert_advice, keeps_values=sink.keeps_values)
+
     has_primary_keys: bool = False
 
     @property

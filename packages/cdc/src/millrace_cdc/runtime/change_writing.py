@@ -13,6 +13,7 @@ from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
 from millrace_cdc.runtime.paused_tables import without_tables
 from millrace_cdc.runtime.planning import TablePlanner
+from millrace_cdc.runtime.progress import PipelineProgress
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.sink_tables import pipeline_table
 from millrace_cdc.runtime.task_reports import TaskReport
@@ -65,13 +66,16 @@ class ChangeWriter:
         self._sources = sources
         self._sinks = TableSchemas()
 
-    def write(self, parsed: ParsedChanges, state: SchemaState, reports: Sequence[TaskReport]) -> None:
+    def write(
+        self, parsed: ParsedChanges, state: SchemaState, reports: Sequence[TaskReport], progress: PipelineProgress
+    ) -> None:
         """Write the changes of all tables that are not paused.
 
         Args:
             parsed: The changes.
             state: The state of the micro-batch.
             reports: The reports of its tasks, without paused tables.
+            progress: The progress, which shows the tables that are written.
 
         Raises:
             MillraceError: The sink cannot write them.
@@ -100,9 +104,21 @@ class ChangeWriter:
             and all(fitting[name].columns == columns[target].columns for target in names)
         )
         partial = frozenset(name for report in reports for name, found in report.tables.items() if found.is_partial)
+        writing = progress.begin(parsed.batch, len(tables))
         self._sink.write(
             ConvertedChanges(
-                pipeline, parsed.batch, transformed, routes, columns, tables, rows, stay, truncated, partial, finish
+                pipeline,
+                parsed.batch,
+                transformed,
+                routes,
+                columns,
+                tables,
+                rows,
+                stay,
+                truncated,
+                partial,
+                finish,
+                writing.written.add,
             )
         )
 

@@ -34,6 +34,7 @@ class ConvertedChanges(ChangeBatch):
         truncated: The ids of those that are emptied first.
         partial: The ids of those of the source's tables with updates that keep values.
         finish: Makes changes of what the columns of ``changes`` have; for tasks.
+        on_written: Is told the id of each table that the sink has written.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class ConvertedChanges(ChangeBatch):
         truncated: frozenset[str] = frozenset(),
         partial: frozenset[str] = frozenset(),
         finish: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]] = iter,
+        on_written: Callable[[str], None] | None = None,
     ) -> None:
         self.pipeline = pipeline
         self.id = batch
@@ -63,11 +65,17 @@ class ConvertedChanges(ChangeBatch):
         self._columns = columns
         self._fitting = fitting
         self._finish = finish
+        self._on_written = on_written
 
     @property
     def spark(self) -> SparkSession:
         """The session of the micro-batch."""
         return self._changes.sparkSession
+
+    def note_written(self, table: str) -> None:
+        """Note that a table is written: see `ChangeBatch.note_written`."""
+        if self._on_written is not None:
+            self._on_written(table)
 
     def map(self, function: Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]], columns: str) -> DataFrame:
         """Map the changes of all tables: see `ChangeBatch.map`."""

@@ -148,7 +148,7 @@ class MicroBatches:
     def _write(self, found: _MicroBatch, state: SchemaState) -> list[TaskReport]:
         """Write the changes, and return the reports about them."""
         reports = found.reports_without(state.paused)
-        self._writer.write(found.parsed, state, reports)
+        self._writer.write(found.parsed, state, reports, self.progress)
         return reports
 
     def _without_failing_tables(

@@ -38,6 +38,21 @@ class TableProgress:
 
 
 @dataclass
+class MicroBatchProgress:
+    """The progress of the micro-batch that the sink writes.
+
+    Attributes:
+        batch: Its number.
+        tables: The number of the sink's tables that it has rows for.
+        written: The ids of the tables that have them already.
+    """
+
+    batch: int
+    tables: int
+    written: set[str] = field(default_factory=set)
+
+
+@dataclass
 class PipelineProgress:
     """The progress of a pipeline since its start.
 
@@ -49,6 +64,7 @@ class PipelineProgress:
         paused: By id of a source's table that is paused, the reason.
         collected: By id of such a table, the number of its messages that went to the collector.
         skipped: The number of messages that were skipped for each reason, because they change nothing.
+        writing: The micro-batch that the sink writes; None between micro-batches.
     """
 
     tables: dict[str, TableProgress] = field(default_factory=dict)
@@ -58,6 +74,12 @@ class PipelineProgress:
     paused: dict[str, str] = field(default_factory=dict)
     collected: Counter[str] = field(default_factory=Counter)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
+    writing: MicroBatchProgress | None = None
+
+    def begin(self, batch: int, tables: int) -> MicroBatchProgress:
+        """Begin to write a micro-batch, for the first time or again."""
+        self.writing = MicroBatchProgress(batch, tables)
+        return self.writing
 
     def count(self, state: SchemaState, reports: Sequence[TaskReport], schema_changes: int) -> None:
         """Count a micro-batch that is written.
@@ -67,6 +89,7 @@ class PipelineProgress:
             reports: The reports of its tasks, without paused tables.
             schema_changes: The number of schema changes that the sink got with it.
         """
+        self.writing = None
         self.malformed = state.malformed
         self.schema_changes += schema_changes
         self.batches += any(report.tables for report in reports)

@@ -14,7 +14,7 @@ from pyspark.sql import types as sql
 from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import SchemaError
 from millrace.failures import reason_of
-from millrace.pyspark_internals import empty_frame, parsed_column
+from millrace.pyspark_internals import empty_dataframe, parsed_column
 from millrace_catalog.expressions.parsing import join_sql
 from millrace_catalog.types import Column, Schema
 from millrace_catalog.types.spark import from_spark, from_spark_schema, to_spark, to_spark_schema
@@ -239,7 +239,7 @@ class RowTransforms:
         found = self._types.get(program)
         if found is None:
             values = _struct([to_spark(type_) for type_ in program.types])
-            source = empty_frame(self._spark, values)
+            source = empty_dataframe(self._spark, values)
             try:
                 arguments = tuple(_call_types(source, call) for call in program.calls)
                 found = ProgramTypes(tuple(_analyzed(source, rule) for rule in program.rules), arguments)
@@ -253,7 +253,7 @@ class RowTransforms:
 
     def _explain(self, table: str, columns: Schema, transform: BoundTransform) -> None:
         """Raise the error of a wrong expression, with its place."""
-        empty = empty_frame(self._spark, to_spark_schema(columns))
+        empty = empty_dataframe(self._spark, to_spark_schema(columns))
         types = dict.fromkeys(METADATA_COLUMNS, sql.StringType())
         types |= {call.column: to_spark(call.function.result) for call in transform.calls}
         source = empty.withColumns({name: fn.lit(None).cast(type_) for name, type_ in types.items()})

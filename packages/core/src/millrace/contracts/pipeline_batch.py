@@ -84,6 +84,9 @@ class ChangeBatch(ABC):
     def spark(self) -> SparkSession:
         """The session of the micro-batch."""
 
+    def note_written(self, table: str) -> None:  # noqa: B027 (progress need not be reported)
+        """Note for the progress of the pipeline that a table has the micro-batch; from any thread of the driver."""
+
     @abstractmethod
     def map(self, function: Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]], columns: str) -> DataFrame:
         """Map the changes of all tables on the executors.

@@ -18,6 +18,7 @@ from millrace.errors import MachineError, SchemaError
 from millrace_cdc.connectors.delta.options import DeltaSinkOptions
 from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, RowEncoder, no_rows, read_rows_of, together
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
+from millrace_cdc.connectors.dropped_targets import added_columns
 from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.table_changes.grouping import map_tables
 from millrace_cdc.connectors.table_changes.keys import key_schema
@@ -73,11 +74,11 @@ class DeltaPipelineSink(PipelineSink):
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create and change tables, a commit each: see `PipelineSink.apply`."""
         tables = {change.table.id: change.table for change in changes}
-        created = {change.table.id for change in changes if change.type == "create.table"}
+        added = added_columns(changes)
 
         def prepare(table: PipelineTable) -> None:
             with blamed_on(table.id):
-                self._table(table.id).fit(spark, table, may_create=table.id in created)
+                self._table(table.id).fit(spark, table, added[table.id])
 
         each_table(prepare, tables.values(), self.options.parallelism)
 
@@ -85,8 +86,10 @@ class DeltaPipelineSink(PipelineSink):
         """Merge the last state of each key, a commit for each table: see `PipelineSink.write`."""
         # 1. The log of a table says whether it has the micro-batch, which may have failed amid its tables
         at_once = self.options.parallelism
-        has_not = each_table(lambda name: self._table(name).needs(batch.pipeline, batch.id), batch.tables, at_once)
+        has_not = each_table(lambda name: self._needs(name, batch), batch.tables, at_once)
         tables = {name: table for (name, table), needs in zip(batch.tables.items(), has_not, strict=True) if needs}
+        for name in batch.tables.keys() - tables.keys():
+            batch.note_written(name)
         if not tables:
             return
         # 2. One job for all tables
@@ -99,6 +102,10 @@ class DeltaPipelineSink(PipelineSink):
         # 3. A commit for each table, some at a time
         each_table(lambda table: self._write(batch, table, chunks[table.id]), tables.values(), at_once)
 
+    def _needs(self, table: str, batch: ChangeBatch) -> bool:
+        with blamed_on(table):
+            return self._table(table).needs(batch.pipeline, batch.id)
+
     def _write(self, batch: ChangeBatch, table: PipelineTable, chunks: list[pa.Table]) -> None:
         truncate = table.id in batch.truncated
         if chunks or truncate:
@@ -107,6 +114,7 @@ class DeltaPipelineSink(PipelineSink):
             with blamed_on(table.id):
                 sizes = target.write(table, rows, batch.pipeline, batch.id, truncate=truncate)
             self._files.look(table.id, small_files(len(sizes), sum(sizes)), target.uri)
+        batch.note_written(table.id)
 
     def _table(self, id_: str) -> DeltaSinkTable:
         uri = "/".join([self.options.path.rstrip("/"), *table_id(id_).parts])

@@ -17,6 +17,7 @@ from millrace_catalog.types import STRING, Array, Column, DataType, Map, Row, Sc
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.connectors.delta.rows import DELETED, kept_flag, kept_flags
+from millrace_cdc.connectors.dropped_targets import check_columns, check_types, missing_table
 
 if TYPE_CHECKING:
     from deltalake import CommitProperties, DeltaTable
@@ -42,30 +43,37 @@ class DeltaSinkTable:
         self.uri = uri
         self._storage = dict(storage)
 
-    def fit(self, spark: SparkSession, table: PipelineTable, *, may_create: bool) -> None:
+    def fit(self, spark: SparkSession, table: PipelineTable, added: frozenset[str] | None) -> None:
         """Create the table, or add columns and widen types.
 
+        Args:
+            spark: A session.
+            table: The table.
+            added: The columns that it does not have yet; None where it may be created.
+
         Raises:
-            SchemaError: It does not exist and must not be created, or cannot have the columns.
+            SchemaError: It does not exist and must not be created, has lost a column, or cannot have the columns.
             TableSinkError: The storage refused.
         """
         required = columns_of(table)
         with self._translated_errors("be prepared"):
             delta = self._open()
             if delta is None:
-                if not may_create:
+                if added is not None:
                     raise self._missing()
                 self._create(table, required)
                 return
             current = _columns(delta)
+            if added is not None:
+                check_columns(self._id, (name for name in required.names if name not in added), current.types)
             after = self._fitting(current, required)
-            added = new_columns(current, after)
+            new = new_columns(current, after)
             if any(column.type != after.types[column.name] for column in current):
                 self._rewrite(spark, delta, after)
-            elif added:
+            elif new:
                 from deltalake import Schema as DeltaSchema
 
-                fields = DeltaSchema.from_arrow(arrow_schema(Schema(added))).fields
+                fields = DeltaSchema.from_arrow(arrow_schema(Schema(new))).fields
                 delta.alter.add_columns(list(fields))
 
     def exists(self) -> bool:
@@ -113,6 +121,7 @@ class DeltaSinkTable:
             truncate: Whether the table loses all rows before.
 
         Raises:
+            SchemaError: It does not exist, or has lost a column.
             TableSinkError: The storage refused, or someone else has changed the same rows.
         """
         from deltalake import CommitProperties, Transaction, write_deltalake
@@ -122,6 +131,7 @@ class DeltaSinkTable:
             delta = self._open()
             if delta is None:
                 raise self._missing()
+            check_types(self._id, columns_of(table), _columns(delta))
             if truncate or not table.primary_key:
                 extra = [DELETED, *kept_flags(rows)]
                 kept = _completed(rows.filter(pa.compute.invert(rows[DELETED])).drop_columns(extra), delta)
@@ -175,10 +185,7 @@ class DeltaSinkTable:
         )
 
     def _missing(self) -> SchemaError:
-        return SchemaError(
-            f"table {self._id!r} should be in {self.uri}, which holds none: create it, or, if it has been dropped, "
-            f"start the pipeline with a new checkpoint"
-        )
+        return missing_table(self._id, f"in {self.uri}, which holds none")
 
     @contextmanager
     def _translated_errors(self, action: str) -> Iterator[None]:

@@ -6,7 +6,7 @@ Only its core is used: its plugin of Spark does not run on all versions of Spark
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -21,6 +21,7 @@ from millrace.errors import MachineError, SchemaError
 from millrace.options.secrets import is_secret
 from millrace_catalog.jvm import hadoop_configuration, session_jvm
 from millrace_catalog.sinks.table_sink import TableSinkError
+from millrace_cdc.connectors.dropped_targets import check_columns, missing_table
 from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform
 from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
@@ -114,6 +115,11 @@ class IcebergCatalog:
                 if self._catalog.tableExists(identifier):
                     table = self._keep(id_, self._catalog.loadTable(identifier))
         return table
+
+    def exists(self, id_: str) -> bool:
+        """Return whether there is a table now."""
+        with self.errors(f"table {id_!r} cannot be read"):
+            return bool(self._catalog.tableExists(self._identifier(id_)))
 
     def name(self, id_: str) -> str:
         """Return the name of a table in the catalog."""
@@ -344,23 +350,70 @@ class IcebergTable:
     def _format_version(self) -> int:
         return int(self._java.operations().current().formatVersion())
 
+    def check_columns(self, columns: Iterable[str]) -> None:
+        """Check that the table has columns that it had.
+
+        Raises:
+            SchemaError: Somebody has dropped one.
+        """
+        check_columns(self._id, columns, [each["name"] for each in self._schema()["fields"]])
+
+    def _check_written(self, schema: Any, columns: Sequence[str]) -> None:
+        """Check that the columns of files, which are known by their ids, are still those of the table."""
+        if self._target is None or schema.schemaId() == self._target[0][0]:
+            return
+        now, then = (
+            {each["name"]: each["id"] for each in json.loads(text)["fields"]}
+            for text in (self._iceberg.SchemaParser.toJson(schema), self._target[1].schema)
+        )
+        check_columns(self._id, columns, [name for name, id_ in now.items() if then.get(name) == id_])
+
     def commit(
-        self, entries: Sequence[Mapping[str, Any]], pipeline: str, batch: int, *, truncates: bool = False
+        self,
+        entries: Sequence[Mapping[str, Any]],
+        columns: Sequence[str],
+        pipeline: str,
+        batch: int,
+        *,
+        truncates: bool = False,
     ) -> CommitSummary | None:
         """Commit the files of a micro-batch, and its number, in one commit; None when the table has the micro-batch.
 
         Args:
             entries: The entries of its files.
+            columns: The columns that rows have.
             pipeline: The id of the pipeline.
             batch: The number of the micro-batch.
             truncates: Whether all earlier rows are deleted.
+
+        Raises:
+            SchemaError: The table, or one of the columns, has been dropped.
+            TableSinkError: The catalog refused.
         """
+        try:
+            return self._commit(entries, columns, pipeline, batch, truncates=truncates)
+        except TableSinkError:
+            if not self._catalog.exists(self._id):
+                name = self._catalog.name(self._id)
+                raise missing_table(self._id, f"{name} in the catalog, which does not have it") from None
+            raise
+
+    def _commit(
+        self,
+        entries: Sequence[Mapping[str, Any]],
+        columns: Sequence[str],
+        pipeline: str,
+        batch: int,
+        *,
+        truncates: bool,
+    ) -> CommitSummary | None:
         with self._catalog.errors(f"table {self._id!r} cannot be written"):
             # 1. The table as it is now
             transaction = self._java.newTransaction()
             found = transaction.table().properties().get(_BATCH + pipeline)
             if found is not None and int(found) >= batch:
                 return None
+            self._check_written(transaction.table().schema(), columns)
             # 2. The number of the micro-batch, which outlives the snapshot
             transaction.updateProperties().set(_BATCH + pipeline, str(batch)).commit()
             if truncates:

@@ -17,6 +17,7 @@ from millrace.contracts import (
     SinkCapabilities,
 )
 from millrace.errors import MachineError, SchemaError
+from millrace_cdc.connectors.dropped_targets import added_columns, missing_table
 from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog, IcebergTable, check_partition
 from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
@@ -103,7 +104,8 @@ class IcebergPipelineSink(PipelineSink):
         catalog = self._open(spark)
         # The last change of a table has all columns
         tables = {change.table.id: change.table for change in changes}
-        each_table(lambda table: self._prepare(catalog, table), tables.values(), _AT_ONCE)
+        added = added_columns(changes)
+        each_table(lambda table: self._prepare(catalog, table, added[table.id]), tables.values(), _AT_ONCE)
 
     def write(self, batch: ChangeBatch) -> None:
         """Write the files of all tables in one job, and commit each table: see `PipelineSink.write`."""
@@ -129,6 +131,8 @@ class IcebergPipelineSink(PipelineSink):
         found = collect_results(batch, writer, {name: key_schema(batch.tables[name]) for name in tables})
         entries = {name: [entry for text in texts for entry in json.loads(text)] for name, texts in found.items()}
         written = [name for name in tables if entries.get(name) or name in batch.truncated]
+        for name in batch.tables.keys() - set(written):
+            batch.note_written(name)
         each_table(lambda name: self._commit(tables[name], name, entries.get(name, ()), batch), written, _AT_ONCE)
 
     def _kept_values(self, batch: ChangeBatch, tables: Mapping[str, IcebergTable]) -> dict[str, bytes]:
@@ -149,7 +153,10 @@ class IcebergPipelineSink(PipelineSink):
         return {name: rows for name, rows in found.items() if rows is not None}
 
     def _commit(self, table: IcebergTable, name: str, entries: Sequence[Mapping[str, Any]], batch: ChangeBatch) -> None:
-        summary = table.commit(entries, batch.pipeline, batch.id, truncates=name in batch.truncated)
+        with blamed_on(name):
+            columns = batch.tables[name].schema.names
+            summary = table.commit(entries, columns, batch.pipeline, batch.id, truncates=name in batch.truncated)
+        batch.note_written(name)
         if summary is not None:
             self._deletes.look(name, summary.delete_files, name)
             files = summary.delete_files + summary.data_files
@@ -166,8 +173,11 @@ class IcebergPipelineSink(PipelineSink):
             problem = str(error)
         return PipelineDestination(table.id, "table", catalog.name(table.id), existing is not None, problem)
 
-    def _prepare(self, catalog: IcebergCatalog, table: PipelineTable) -> None:
+    def _prepare(self, catalog: IcebergCatalog, table: PipelineTable, added: frozenset[str] | None) -> None:
         with blamed_on(table.id):
+            if added is not None:
+                before = [name for name in table.schema.names if name not in added]
+                self._existing(catalog, table).check_columns(before)
             existing = catalog.table(table.id)
             if existing is None:
                 catalog.create(table, self._partition(table), {**dict(self.options.table_properties), **table.options})
@@ -176,12 +186,15 @@ class IcebergPipelineSink(PipelineSink):
                 existing.check(table)
 
     def _table(self, catalog: IcebergCatalog, table: PipelineTable) -> IcebergTable:
+        with blamed_on(table.id):
+            found = self._existing(catalog, table)
+            found.check_columns(table.schema.names)
+        return found
+
+    def _existing(self, catalog: IcebergCatalog, table: PipelineTable) -> IcebergTable:
         found = catalog.table(table.id)
         if found is None:
-            # Someone has dropped it, or its creation is excluded
-            self._prepare(catalog, table)
-            found = catalog.table(table.id)
-        assert found is not None  # noqa: S101
+            raise missing_table(table.id, f"{catalog.name(table.id)} in the catalog, which does not have it")
         return found
 
     def _partition(self, table: PipelineTable) -> tuple[PartitionField, ...]:

@@ -20,8 +20,10 @@ from millrace.table_names import join_names
 from millrace_catalog.sinks.jdbc.database import Connection, Database
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
+from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_catalog.types import Column, Schema, parse_schema, with_nullability
 from millrace_catalog.types.spark import from_spark, from_spark_schema
+from millrace_cdc.connectors.dropped_targets import added_columns, check_columns, missing_table
 from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.jdbc.options import JdbcSinkOptions
 from millrace_cdc.connectors.jdbc.rows import CHUNK_COLUMNS, ChunkEncoder, RowSettings
@@ -91,14 +93,22 @@ class JdbcPipelineSink(PipelineSink):
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create and change tables, all in one transaction: see `PipelineSink.apply`."""
         tables = {change.table.id: change.table for change in changes}
-        created = {change.table.id for change in changes if change.type == "create.table"}
+        added = added_columns(changes)
         with self._database.connection(spark, f"prepare {_listed(tables)}") as connection:
             for table in tables.values():
-                self._apply(connection, table, may_create=table.id in created)
+                self._apply(connection, table, added[table.id])
             connection.commit()
 
     def write(self, batch: ChangeBatch) -> None:
         """Write the last state of each key, of all tables in one transaction: see `PipelineSink.write`."""
+        try:
+            self._write(batch)
+        except TableSinkError as error:
+            if not error.is_transient:
+                self._look_for_dropped(batch)
+            raise
+
+    def _write(self, batch: ChangeBatch) -> None:
         with self._database.connection(batch.spark, f"write micro-batch {batch.id}") as connection:
             # 1. Whoever has written the micro-batch has left its number; who writes at the same time is waited for
             if not self._claim(connection, batch):
@@ -115,6 +125,7 @@ class JdbcPipelineSink(PipelineSink):
                     kept = chunk["kept"]
                     statement = each.upsert_keeping(kept) if kept else getattr(each, chunk["action"])
                     connection.write(statement, chunk["rows"])
+                batch.note_written(chunk["table"])
             connection.commit()
 
     @property
@@ -131,13 +142,13 @@ class JdbcPipelineSink(PipelineSink):
         name = join_names([PROGRESS_TABLE] if schema is None else [schema, PROGRESS_TABLE])
         return DatabaseTable(self._dialect, name, f"table {name!r}")
 
-    def _apply(self, connection: Connection, table: PipelineTable, *, may_create: bool) -> None:
+    def _apply(self, connection: Connection, table: PipelineTable, added: frozenset[str] | None) -> None:
         with blamed_on(table.id), self._database.translated_errors(f"prepare table {table.id}", table.id):
             _refuse_layout(table)
             target = self._table(table.id)
             columns = _columns_of(table)
-            if not may_create and target.stored_columns(connection, columns.names) is None:
-                raise _missing(table.id, target.name)
+            if added is not None:
+                self._check(connection, table.id, [name for name in columns.names if name not in added])
             target.fit(connection, columns, table.primary_key, _ZONE)
         self._statements.pop(table.id, None)
 
@@ -165,12 +176,26 @@ class JdbcPipelineSink(PipelineSink):
             return cached[1]
         with blamed_on(table.id):
             target, columns = self._table(table.id), _columns_of(table)
-            stored = target.stored_columns(connection, columns.names)
-            if stored is None:
-                raise _missing(table.id, target.name)
+            stored = self._check(connection, table.id, columns.names)
             statements = RowStatements.of(self._dialect, target.name, columns, stored, table.primary_key)
         self._statements[table.id] = table, statements
         return statements
+
+    def _check(self, connection: Connection, table: str, columns: Sequence[str]) -> Schema:
+        """Return the columns of a table of the database, which must be there, some columns included."""
+        target = self._table(table)
+        stored = target.stored_columns(connection, columns)
+        if stored is None:
+            raise missing_table(table, f"{target.name} in the database, which does not have it")
+        check_columns(table, columns, stored.types)
+        return stored
+
+    def _look_for_dropped(self, batch: ChangeBatch) -> None:
+        """Name the table or column that somebody has dropped, after the database has refused rows."""
+        self._statements.clear()
+        with self._database.connection(batch.spark, "be inspected") as connection:
+            for table in batch.tables.values():
+                self._statements_of(connection, table)
 
     def _chunks(self, batch: ChangeBatch, statements: Mapping[str, RowStatements]) -> DataFrame:
         dialect = self._dialect
@@ -211,13 +236,6 @@ def _refuse_layout(table: PipelineTable) -> None:
                 f"table {table.id!r} has {name!r}, which sink jdbc does not know: leave them out, or create the table "
                 f"by hand before the first start"
             )
-
-
-def _missing(table: str, name: str) -> SchemaError:
-    return SchemaError(
-        f"table {table!r} should be {name} in the database, which does not have it: create it, or, if it has been "
-        f"dropped, start the pipeline with a new checkpoint"
-    )
 
 
 def _listed(names: Mapping[str, object]) -> str:

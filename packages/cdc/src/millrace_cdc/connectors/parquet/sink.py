@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -24,6 +24,7 @@ from millrace_catalog.jvm import HadoopFolder, hadoop_configuration, session_jvm
 from millrace_catalog.sinks.parquet import APPENDED, ParquetSink
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
+from millrace_cdc.connectors.dropped_targets import added_columns, check_columns, check_types, missing_table
 from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.missing_old_rows import with_missing_old_rows
 from millrace_cdc.connectors.parquet.file_writer import POSITION, ParquetFileWriter, ParquetTarget
@@ -40,6 +41,13 @@ _AT_ONCE = 4
 _POSITION_TYPES = (sql.StringType(), sql.IntegerType(), sql.LongType(), sql.TimestampType())
 
 
+class _Folder(NamedTuple):
+    """The folder of a table: its columns, and the name of the file that defines them."""
+
+    columns: Schema
+    columns_file: str
+
+
 class ParquetPipelineSink(PipelineSink):
     """Folders of parquet files with all changes of tables, as rows with kinds."""
 
@@ -48,7 +56,7 @@ class ParquetPipelineSink(PipelineSink):
 
     def __init__(self, options: ParquetSinkOptions) -> None:
         super().__init__(options)
-        self._folders: dict[str, Schema] = {}
+        self._folders: dict[str, _Folder] = {}
 
     @property
     def capabilities(self) -> SinkCapabilities:
@@ -71,28 +79,29 @@ class ParquetPipelineSink(PipelineSink):
         """Create folders and change their columns: see `PipelineSink.apply`."""
         # The last change of a table has all columns
         tables = {change.table.id: change.table for change in changes}
-        each_table(lambda table: self._prepare(spark, table), tables.values(), _AT_ONCE)
+        added = added_columns(changes)
+        each_table(lambda table: self._prepare(spark, table, added[table.id]), tables.values(), _AT_ONCE)
 
     def write(self, batch: ChangeBatch) -> None:
         """Write files of all tables in one job, and move them into the folders: see `PipelineSink.write`."""
         spark = batch.spark
-        unknown = [table for table in batch.tables.values() if table.id not in self._folders]
-        each_table(lambda table: self._prepare(spark, table), unknown, _AT_ONCE)
+        each_table(lambda table: self._check(spark, table), batch.tables.values(), _AT_ONCE)
         hadoop = hadoop_configuration(spark, {})
         found = {name: hadoop.get(name) for name in FILE_PROPERTIES}
         properties = tuple((name, value) for name, value in found.items() if value)
         targets = {name: self._target(name, properties) for name in batch.tables}
         prefix = f"{batch.pipeline[:8]}-{batch.id:08d}"
         files = collect_results(batch, ParquetFileWriter(targets, prefix), dict.fromkeys(batch.tables, pa.schema([])))
-        each_table(lambda item: self._move(spark, *item), files.items(), _AT_ONCE)
+        each_table(lambda item: self._move(batch, *item), files.items(), _AT_ONCE)
 
-    def _move(self, spark: SparkSession, table: str, names: Sequence[str]) -> None:
-        folder = HadoopFolder(spark, self._path(table))
+    def _move(self, batch: ChangeBatch, table: str, names: Sequence[str]) -> None:
+        folder = HadoopFolder(batch.spark, self._path(table))
         for name in sorted(names):
             # A repeated micro-batch has the same files, and those that are there may be read at this moment
             if not folder.exists(name):
                 folder.move(f"{APPENDED}/{name}", name)
         folder.delete(APPENDED)
+        batch.note_written(table)
 
     def _destination(self, spark: SparkSession, table: PipelineTable) -> PipelineDestination:
         path, problem = self._path(table.id), None
@@ -102,12 +111,35 @@ class ParquetPipelineSink(PipelineSink):
             problem = str(error)
         return PipelineDestination(table.id, "folder", path, bool(HadoopFolder(spark, path).names()), problem)
 
-    def _prepare(self, spark: SparkSession, table: PipelineTable) -> None:
+    def _prepare(self, spark: SparkSession, table: PipelineTable, added: frozenset[str] | None) -> None:
+        """Create a folder, or change the columns of one that has all but those that are added."""
         sink = ParquetSink(self._path(table.id))
         with blamed_on(table.id):
-            sink.prepare(spark, from_spark_schema(self._columns(table)))
-        assert sink.schema is not None  # noqa: S101
-        self._folders[table.id] = sink.schema
+            columns = from_spark_schema(self._columns(table))
+            if added is not None:
+                before = self._open(spark, table.id).columns
+                check_columns(table.id, (name for name in columns.names if name not in added), before.types)
+            sink.prepare(spark, columns)
+        self._open(spark, table.id)
+
+    def _check(self, spark: SparkSession, table: PipelineTable) -> None:
+        """Check that a folder is there, with the columns of its table."""
+        known = self._folders.get(table.id)
+        # Whoever changes the columns writes another file of columns
+        if known is not None and HadoopFolder(spark, self._path(table.id)).exists(known.columns_file):
+            return
+        with blamed_on(table.id):
+            found = self._open(spark, table.id)
+            check_types(table.id, from_spark_schema(self._columns(table)), found.columns)
+
+    def _open(self, spark: SparkSession, table: str) -> _Folder:
+        sink = ParquetSink(self._path(table))
+        columns_file = sink.open(spark)
+        if columns_file is None or sink.schema is None:
+            self._folders.pop(table, None)
+            raise missing_table(table, f"in {self._path(table)}, which holds none")
+        found = self._folders[table] = _Folder(sink.schema, columns_file)
+        return found
 
     def _columns(self, table: PipelineTable) -> sql.StructType:
         if table.partition_keys:
@@ -132,7 +164,7 @@ class ParquetPipelineSink(PipelineSink):
     def _target(self, table: str, properties: tuple[tuple[str, str], ...]) -> ParquetTarget:
         return ParquetTarget(
             f"{self._path(table)}/{APPENDED}",
-            to_arrow_schema(to_spark_schema(self._folders[table])),
+            to_arrow_schema(to_spark_schema(self._folders[table].columns)),
             self.options.row_kind_column,
             self.options.position_prefix,
             properties,
