@@ -234,3 +234,18 @@ def test_what_is_refused_ends_it(evolving, spark, make_topic, tmp_path):
         SchemaError, match=r"failed because of its columns, but all messages of its micro-batch fit .*: made up"
     ):
         query.await_termination(120)
+
+
+@pytest.mark.nightly
+def test_asynchronous_progress_tracking_is_refused(evolving, spark):
+    topic = evolving()
+    topic.write({"id": 1})
+
+    def start(rows: Any, schema: Any) -> Any:
+        tracked = {"asyncProgressTrackingEnabled": "true", "_asyncProgressTrackingOverrideSinkSupportCheck": "true"}
+        writer = rows.writeStream.format("noop").options(**tracked)
+        return writer.option("checkpointLocation", topic.checkpoint).start()
+
+    with pytest.raises(OptionsError, match="restart_on_schema_change excludes 'asyncProgressTrackingEnabled'"):
+        restart_on_schema_change(topic.table(), start, spark=spark, checkpoint_location=topic.checkpoint)
+    assert spark.streams.active == []

@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from millrace.checkpoint import ReportedOffset, StreamOffset, parse_offset_log, parse_reported_offset
+from millrace.checkpoint import (
+    ReportedOffset,
+    StreamOffset,
+    batch_before,
+    logged_sources,
+    parse_offset_log,
+    parse_planning_time,
+    parse_reported_offset,
+)
 from millrace.contracts import TopicPartition
 from millrace.errors import MillraceError
 
@@ -69,10 +77,31 @@ def test_what_is_no_offset_of_millrace_is_none(text: str | None) -> None:
     assert parse_reported_offset(text) is None
 
 
+OFFSET = StreamOffset({A0: 5}, start_overrides={A0: 2})
+METADATA = '{"batchWatermarkMs":0,"batchTimestampMs":1795814626412,"conf":{"a:b":"c"}}'
+
+
 def test_the_offset_log_has_a_line_for_each_source_of_the_query() -> None:
-    offset = StreamOffset({A0: 5}, start_overrides={A0: 2})
-    log = "\n".join(["v1", '{"batchWatermarkMs":0}', '{"sourceOffset":"7"}', json.dumps(offset.to_json())])
-    assert parse_offset_log(log) == {3: offset}
+    log = "\n".join(["v1", METADATA, '{"sourceOffset":"7"}', json.dumps(OFFSET.to_json())])
+    assert parse_offset_log(log) == {"1": OFFSET}
+
+
+def test_version_2_of_the_offset_log_names_or_counts_its_sources() -> None:
+    log = "\n".join(["v2", METADATA, '0:{"sourceOffset":"7"}', f"my_orders:{json.dumps(OFFSET.to_json())}"])
+    assert parse_offset_log(log) == {"my_orders": OFFSET}
+    assert logged_sources(log)["0"] == '{"sourceOffset":"7"}'
+    assert parse_planning_time(log) == 1795814626.412
+
+
+@pytest.mark.parametrize("text", ["v3\n{}\n{}", ""])
+def test_another_version_of_the_offset_log_is_told(text: str) -> None:
+    with pytest.raises(MillraceError, match=r"offset log has version .*, this millrace reads 'v1' and 'v2'\."):
+        parse_offset_log(text)
+
+
+def test_the_micro_batch_before_one_is_the_newest_that_was_logged() -> None:
+    assert batch_before(9, [2, 5, 9, 12]) == 5
+    assert batch_before(2, [2, 5]) is None
 
 
 def test_a_bounded_stream_has_stopped_where_it_has_read_all_that_it_wants() -> None:

@@ -53,6 +53,18 @@ def test_the_size_in_bytes_is_what_the_file_takes_on_the_disk(tmp_path: Path) ->
     assert size == pytest.approx(on_disk, rel=0.1)
 
 
+def test_what_tells_the_start_of_the_machine_is_never_there_in_part(tmp_path: Path) -> None:
+    put(LmdbBackend(LmdbOptions(local_dir=str(tmp_path))), 1)
+    lmdb_backend._forget_stores()
+    boot = tmp_path / "a" / "boot"
+    with boot.open() as reader:
+        put(LmdbBackend(LmdbOptions(local_dir=str(tmp_path))), 1)
+        # Replaced: a process that has it open goes on with the file that it opened
+        assert os.fstat(reader.fileno()).st_nlink == 0
+        assert reader.read() == boot.read_text()
+    assert [file.name for file in boot.parent.glob("boot*")] == ["boot"]
+
+
 def test_a_machine_without_boot_ids_flushes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lmdb_backend, "_boot_id", lambda: "")
     backend = LmdbBackend(LmdbOptions(local_dir=str(tmp_path)))

@@ -13,6 +13,7 @@ from millrace.errors import MachineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming import StreamingQuery
 
 
 def session_jvm(spark: SparkSession, purpose: str) -> Any:
@@ -32,6 +33,12 @@ def session_jvm(spark: SparkSession, purpose: str) -> Any:
             f"is, in a session created by SparkSession.builder.master(...)"
         )
     return jvm
+
+
+def tracks_asynchronously(query: StreamingQuery) -> bool:
+    """Return whether a query of a classic session has asynchronous progress tracking, which its options do not show."""
+    execution: Any = query._jsq.streamingQuery()
+    return bool(execution.getClass().getSimpleName() == "AsyncProgressTrackingMicroBatchExecution")
 
 
 def require_own_driver(spark: SparkSession, purpose: str) -> None:

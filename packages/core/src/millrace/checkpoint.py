@@ -7,7 +7,7 @@ query's progress, and a catalog in the offset log of a query that has failed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,17 +131,49 @@ def parse_reported_offset(reported: str | Mapping[str, Any] | None) -> ReportedO
     return ReportedOffset(StreamOffset.from_json(stored), stored.get("metrics", {}))
 
 
-def parse_offset_log(text: str) -> dict[int, StreamOffset]:
+def parse_offset_log(text: str) -> dict[str, StreamOffset]:
     """Parse a file of the offset log in Spark's checkpoint, ``offsets/<batch>``.
 
     Returns:
-        The offsets of millrace's sources by the numbers of their lines, which say which source of the query it is.
+        The offsets of millrace's sources by what says which source of the query it is, see `logged_sources`.
 
     Raises:
-        MillraceError: A newer millrace wrote one of them.
+        MillraceError: A newer Spark wrote the file, or a newer millrace one of the offsets.
     """
-    parsed = {number: parse_reported_offset(line) for number, line in enumerate(text.splitlines())}
-    return {number: reported.offset for number, reported in parsed.items() if reported is not None}
+    parsed = {source: parse_reported_offset(logged) for source, logged in logged_sources(text).items()}
+    return {source: reported.offset for source, reported in parsed.items() if reported is not None}
+
+
+def logged_sources(text: str) -> dict[str, str]:
+    """Return the offset of each source in a file of Spark's offset log, whose first two lines are version and metadata.
+
+    Version 1 has a line of JSON for each source, version 2 (``spark.sql.streaming.offsetLog.formatVersion``) puts the
+    source's name or number and a colon before it.
+
+    Returns:
+        The offsets by the names of the sources, or by the numbers of their lines.
+
+    Raises:
+        MillraceError: The file has another version.
+    """
+    version, *lines = text.splitlines() or [""]
+    if version == "v1":
+        return {str(number): line for number, line in enumerate(lines[1:])}
+    if version == "v2":
+        named = (line.partition(":") for line in lines[1:])
+        return {name: offset for name, _, offset in named}
+    raise MillraceError(
+        f"the checkpoint's offset log has version {version[:20]!r}, this millrace reads 'v1' and 'v2'. Use a millrace "
+        f"that supports the Spark that wrote it"
+    )
+
+
+def batch_before(batch: int, logged: Iterable[int]) -> int | None:
+    """Return the newest micro-batch in the offset log before another one; None where there is none.
+
+    With asynchronous progress tracking the log leaves most of them out.
+    """
+    return max((each for each in logged if each < batch), default=None)
 
 
 def parse_planning_time(text: str) -> float | None:

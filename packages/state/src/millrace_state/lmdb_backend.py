@@ -101,7 +101,7 @@ class LmdbStore(KeyedStore):
                     # What had not reached the disk when the machine stopped is lost
                     shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (folder / "boot").write_text(boot)
+            _replace_text(folder / "boot", boot)
             is_volatile = bool(boot)
             self._env = lmdb.open(
                 str(folder),
@@ -217,6 +217,13 @@ class LmdbWriter(StateWriter):
             raise MachineError(_no_room(self._folder, reason)) from error
         except lmdb.DiskError as error:
             raise MachineError(_no_room(self._folder, str(error))) from error
+
+
+def _replace_text(file: Path, text: str) -> None:
+    # Another process may read it at any moment, and takes a part of it for the text of another start
+    written = file.with_suffix(f".{os.getpid()}")
+    written.write_text(text)
+    written.replace(file)
 
 
 def _no_room(folder: Path, reason: str) -> str:

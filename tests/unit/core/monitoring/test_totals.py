@@ -40,6 +40,18 @@ def test_the_size_of_a_state_is_the_last_one() -> None:
     assert (found.restores, found.state_keys, found.state_bytes) == (1, 7, 7_000)
 
 
+def test_partitions_that_are_gone_are_forgotten_but_for_the_limit_of_malformed_records() -> None:
+    totals = StreamTotals()
+    batch = totals.begin_batch(1)
+    counts = {A0: PartitionCounts(3, errors=2), A1: PartitionCounts(4, errors=1)}
+    assert totals.add_report(SplitReport(batch, 0, counts)) == 3
+    totals.end_batch()
+    totals.keep_only({A1: 4})
+    assert set(totals.progress().partitions) == {A1}
+    batch = totals.begin_batch(1)
+    assert totals.add_report(SplitReport(batch, 0, {A1: PartitionCounts(1, errors=1)})) == 4
+
+
 def test_a_split_that_is_read_again_counts_once() -> None:
     totals = StreamTotals()
     batch = totals.begin_batch(1)

@@ -47,6 +47,11 @@ def test_what_was_begun_is_repeated(write):
     assert list(state.repeated_end.positions.values()) == [5]
 
 
+def test_what_was_begun_is_repeated_behind_the_newest_entry_of_a_log_that_leaves_micro_batches_out(write):
+    state = read_checkpoint(write({3: [at(3)], 8: [at(5)]}, (3,)), OPTIONS)
+    assert (state.batch, list(state.start.positions.values())) == (8, [3])
+
+
 def test_the_source_is_known_by_its_topics(write):
     state = read_checkpoint(write({0: [at(9, "other"), at(3)]}, (0,)), OPTIONS)
     assert [partition.topic for partition in state.start.positions] == ["a"]

@@ -16,7 +16,7 @@ from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.evolution.schema_scan import find_relevant_messages
 from millrace_catalog.evolution.schema_store import SchemaStore
 from millrace_catalog.evolution.uncommitted_batch import uncommitted_ranges
-from millrace_catalog.jvm import HadoopFolder, session_jvm
+from millrace_catalog.jvm import HadoopFolder, session_jvm, tracks_asynchronously
 from millrace_catalog.types import Schema
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ class _QueryRunner:
         query = self.start()
         try:
             self._check_checkpoint(query)
+            _check_progress(query)
         except BaseException:
             query.stop()
             raise
@@ -261,3 +262,14 @@ class _QueryRunner:
                     f"{self._checkpoint.path('')!r}, the checkpoint_location of restart_on_schema_change",
                 ),
             )
+
+
+def _check_progress(query: StreamingQuery) -> None:
+    if tracks_asynchronously(query):
+        raise OptionsError(
+            "query",
+            (
+                "restart_on_schema_change excludes 'asyncProgressTrackingEnabled' = 'true': the columns follow the "
+                "messages of the micro-batch that failed, which the checkpoint may not have then. Leave the option out",
+            ),
+        )

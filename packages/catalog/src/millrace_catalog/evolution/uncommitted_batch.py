@@ -1,7 +1,7 @@
 """The micro-batch that a streaming query has planned but not committed, read from its checkpoint.
 
-Spark writes the offsets of batch N to ``offsets/N`` before the batch (``OffsetSeqLog``: a version, the metadata, then a
-line of JSON for each source) and ``commits/N`` after it (``CommitLog``).
+Spark writes the offsets of batch N to ``offsets/N`` before the batch (``OffsetSeqLog``) and ``commits/N`` after it
+(``CommitLog``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from millrace.checkpoint import StreamOffset, parse_offset_log
+from millrace.checkpoint import StreamOffset, batch_before, parse_offset_log
 
 
 class CheckpointFiles(Protocol):
@@ -42,7 +42,8 @@ def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[OffsetRa
         return []
     batch = max(planned)
     ends = parse_offset_log(checkpoint.read(f"offsets/{batch}"))
-    starts = parse_offset_log(checkpoint.read(f"offsets/{batch - 1}")) if batch - 1 in planned else {}
+    previous = batch_before(batch, planned)
+    starts = {} if previous is None else parse_offset_log(checkpoint.read(f"offsets/{previous}"))
     ranges: dict[int, OffsetRange] = {}
     for source, end in ends.items():
         starting_offsets = end.starting_offsets(starts.get(source, StreamOffset({})))

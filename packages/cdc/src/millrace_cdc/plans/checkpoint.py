@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from millrace.checkpoint import nest_by_topic, parse_offset_log
+from millrace.checkpoint import logged_sources, nest_by_topic, parse_offset_log
 from millrace_catalog.jvm import HadoopFolder
 from millrace_cdc.plans.model import PlannedStart
 
@@ -40,5 +40,6 @@ def _numbers(folder: HadoopFolder, name: str) -> list[int]:
 def _offsets(text: str) -> dict[str, Any]:
     for offset in parse_offset_log(text).values():
         return nest_by_topic(offset.positions)
-    found = json.loads(text.splitlines()[-1])
+    (*_, last) = logged_sources(text).values()
+    found = json.loads(last)
     return found if isinstance(found, dict) else {}

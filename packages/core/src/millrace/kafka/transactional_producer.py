@@ -36,8 +36,8 @@ _LOGS_CONNECTIONS = {"log_level": "6", "log.connection.close": "true"}
 
 _KEEPS_BROKERS = {"metadata.recovery.strategy": "none"}
 """Stays with its brokers when the last connection breaks. By default librdkafka 2.16 begins anew with its bootstrap
-addresses, and waits for ever for the coordinator of the ledger's group, which it knows as one of the brokers before.
-The next attempt has a new client, and finds brokers that have moved."""
+addresses, and waits for ever for the coordinator of the ledger's group, which it remembers as one of those before. The
+next attempt has a new client, and finds brokers that have moved."""
 
 _TIMEOUT = "transaction.timeout.ms"
 _CLIENT_DEFAULT_TIMEOUT_MS = 60_000

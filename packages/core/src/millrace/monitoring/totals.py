@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 
 from millrace.contracts import TopicPartition
@@ -37,6 +37,8 @@ class StreamTotals:
         self._reports: dict[int, SplitReport] = {}
         # All micro-batches that have ended
         self._counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
+        # Malformed records of partitions that are gone
+        self._gone_errors = 0
         self._statistics: dict[str, dict[str, float]] = {}
         self._missing = 0
         self._late_splits: set[tuple[int, int]] = set()
@@ -73,7 +75,7 @@ class StreamTotals:
                     self._last_reports.append(report)
             under_way = () if self._has_ended else self._reports.values()
             counts = [*self._counts.values(), *(each for report in under_way for each in report.counts.values())]
-            return sum(each.errors for each in counts)
+            return self._gone_errors + sum(each.errors for each in counts)
 
     def end_batch(self) -> None:
         """Add the micro-batch that has ended to the totals."""
@@ -101,6 +103,12 @@ class StreamTotals:
                 del self._statistics[next(iter(self._statistics))]
         for partition, counts in report.counts.items():
             self._counts[partition].add(counts)
+
+    def keep_only(self, partitions: Container[TopicPartition]) -> None:
+        """Forget other partitions than these, which are gone; each progress would hold all of a year's topics."""
+        with self._lock:
+            for gone in [each for each in self._counts if each not in partitions]:
+                self._gone_errors += self._counts.pop(gone).errors
 
     def progress(self) -> ReadProgress:
         """Return the totals so far."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from millrace.checkpoint import StreamOffset, parse_offset_log
+from millrace.checkpoint import StreamOffset, batch_before, parse_offset_log
 from millrace.errors import MillraceError
 from millrace.options.connector import SourceOptions
 from millrace.sink.committer.checkpoint_folder import CheckpointFolder
@@ -41,7 +41,8 @@ def read_checkpoint(location: str, options: SourceOptions) -> CheckpointState | 
     last = max(begun)
     if last in done:
         return CheckpointState(last + 1, _offset(folder, last, options, location), None)
-    before = None if last - 1 not in begun else _offset(folder, last - 1, options, location)
+    previous = batch_before(last, begun)
+    before = None if previous is None else _offset(folder, previous, options, location)
     return CheckpointState(last, before, _offset(folder, last, options, location))
 
 

@@ -97,7 +97,8 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         """Return how far the topics went at the last look, and metrics; both reach the user by the query's progress."""
         if self._available is None:
             return None
-        metrics = {**self._metrics_server().progress().to_json(), **self._planner().progress().to_json()}
+        read = self._metrics_server().progress(self._available.positions)
+        metrics = {**read.to_json(), **self._planner().progress().to_json()}
         return ReportedOffset(self._available, metrics).to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:

@@ -62,6 +62,11 @@ def registration_group(config: SinkConfig) -> str:
     return f"{config.options.transactional_id_prefix}.millrace-queries"
 
 
+def run_key(config: SinkConfig, query: str, run: str) -> tuple[str, str, str, str]:
+    """Return what identifies a run of a query with a sink: several sinks have prefixes or clusters of their own."""
+    return str(config.client.get("bootstrap.servers")), str(config.options.transactional_id_prefix), query, run
+
+
 def one_prefix_for_two_writes(config: SinkConfig, batch: int) -> str:
     """Describe that two writes of a foreachBatch callback have one prefix."""
     return (

@@ -11,7 +11,7 @@ from millrace.errors import LedgerError
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.sink.committer.completed_batches import completed_run
-from millrace.sink.committer.ledger_store import ledger_index
+from millrace.sink.committer.ledger_store import ledger_index, run_key
 from millrace.sink.committer.producer_sessions import take_over
 from millrace.worker import RESOURCES, ResourceKind
 
@@ -28,7 +28,7 @@ def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, writ
 
     Tasks move from worker to worker with each micro-batch, and looking for ledgers asks all brokers.
     """
-    key = (config.options.transactional_id_prefix, query, run)
+    key = run_key(config, query, run)
     if key in RESOURCES.items(CHECKED_RUNS):
         return
     completed = completed_run(config)

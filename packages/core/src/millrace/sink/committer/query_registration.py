@@ -18,7 +18,7 @@ from millrace.options.secrets import Properties
 from millrace.sink.committer.checkpoint_evidence import note_completed_batch
 from millrace.sink.committer.completed_batches import CompletedRun, note_completed_run
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
-from millrace.sink.committer.ledger_store import ledger_topic, read_ledger, registration_group
+from millrace.sink.committer.ledger_store import ledger_topic, read_ledger, registration_group, run_key
 from millrace.worker import RESOURCES, ResourceKind
 
 REGISTRATION_INTERVAL_S = 3600.0
@@ -56,8 +56,7 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
         LedgerError: The prefix's consumer group holds something else.
         ClientError: The brokers refuse, or do not answer.
     """
-    # Several sinks of one query have prefixes of their own
-    key = (config.options.transactional_id_prefix, query, run)
+    key = run_key(config, query, run)
     if time.monotonic() < RESOURCES.items(NEXT_REGISTRATIONS).get(key, 0.0):
         return
     interval_s = min(REGISTRATION_INTERVAL_S, config.ledger_retention_s / 4)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Container
 
+from millrace.contracts import TopicPartition
 from millrace.monitoring.progress import ReadProgress
 from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import ReceiverAddress
@@ -43,8 +45,9 @@ class MetricsServer:
         """Add up the micro-batch that has ended."""
         self._totals.end_batch()
 
-    def progress(self) -> ReadProgress:
-        """Return the totals so far."""
+    def progress(self, partitions: Container[TopicPartition]) -> ReadProgress:
+        """Return the totals so far, of the partitions that are still there."""
+        self._totals.keep_only(partitions)
         return self._totals.progress()
 
 
