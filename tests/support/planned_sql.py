@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql.types import DecimalType, DoubleType, IntegerType, LongType, StringType, TimestampType
+from pyspark.sql.types import (
+    DataType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
@@ -15,14 +24,14 @@ from millrace_sql.statements import Identifier, Position, SqlText
 HINTS: list[Mapping[str, str]] = []
 
 
-def _table(name: str, columns: str, **more: Any) -> InputTable:
+def _table(name: str, columns: str, *, ts: DataType | None = None, **more: Any) -> InputTable:
     types = {
         "id": LongType(),
         "v": IntegerType(),
         "x": DoubleType(),
         "m": DecimalType(10, 2),
         "wide": DecimalType(38, 2),
-        "ts": TimestampType(),
+        "ts": ts or TimestampType(),
     }
     fields = tuple(
         InputColumn(
@@ -40,10 +49,18 @@ TABLES = {
     "orders": _table("orders", "id name v ts"),
     "plain": _table("plain", "id name v"),
     "users": _table("users", "id name v x m wide", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
+    "kept": _table(
+        "kept",
+        "id name v x m wide",
+        primary_key=("id",),
+        changelog_mode=ChangelogMode.ALL,
+        raw_changelog_mode=ChangelogMode.UPSERT,
+    ),
     "log": _table("log", "id v", changelog_mode=ChangelogMode.ALL),
     "timed": _table("timed", "id v ts", changelog_mode=ChangelogMode.ALL),
     "clocked": _table("clocked", "id v ts proc"),
     "moving": _table("moving", "id name v proc", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
+    "local": _table("local", "id ts", ts=TimestampNTZType()),
     "names": _table("names", "name title", primary_key=("name",), is_static=True),
 }
 
@@ -63,5 +80,5 @@ TABLES["adults"] = InputTable(
 )
 
 
-def plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT) -> SparkPlan:
-    return plan_query(SqlText(sql, Position(1, 1)), resolve, streaming=streaming, sink_mode=sink)
+def plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT, **more: Any) -> SparkPlan:
+    return plan_query(SqlText(sql, Position(1, 1)), resolve, streaming=streaming, sink_mode=sink, **more)

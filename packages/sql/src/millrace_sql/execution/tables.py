@@ -22,12 +22,12 @@ from millrace_catalog.types.identifiers import backquote, quote_name
 from millrace_catalog.types.spark import to_spark
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.connectors.lookup import table_factory
-from millrace_sql.definitions.event_time import watermark_delay_ms
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import CONNECTOR, DataFrameView, TableDefinition, ViewDefinition, shown
 from millrace_sql.definitions.secrets import References
 from millrace_sql.errors import SqlError
 from millrace_sql.execution.creation_checks import check_with_factory
+from millrace_sql.execution.watermarks import with_watermark
 from millrace_sql.planner import rewrite_expression
 from millrace_sql.planner.model import ChangingTable, InputColumn, InputTable, TableLookup, ViewQuery
 from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, SqlText, Watermark
@@ -66,11 +66,9 @@ class BoundTable(ChangingTable):
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Return its columns, computed ones and the watermark included; with row kinds unless it is insert-only."""
         rows = self._with_columns(self.source.read(spark, scan))
-        if self.watermark is not None and rows.isStreaming:
-            rows = rows.withWatermark(
-                backquote(self.watermark.column), f"{watermark_delay_ms(self.watermark)} milliseconds"
-            )
-        return rows
+        if self.watermark is None or not rows.isStreaming:
+            return rows
+        return with_watermark(rows, self.watermark)
 
     def changes(self, spark: SparkSession, since: str | None) -> DataFrame | None:
         """Return the last change of each key since a position, without computed columns."""

@@ -129,6 +129,9 @@ class QueryPlan(ABC):
             the error of a sink that cannot take it; empty when the result is insert-only.
         output_mode: Of a stream: Spark's output mode of its result.
         upsert_key: The columns that identify a row of the result; empty when nothing does.
+        lost_key: The columns that would identify a row of the result, if it had them all; empty when there are none.
+        has_one_row: Whether the result is one row, which changes.
+        has_windows: Whether it groups by windows of time, which a stream returns when the watermark has passed them.
     """
 
     scans: tuple[Scan, ...]
@@ -137,6 +140,9 @@ class QueryPlan(ABC):
     changelog_origin: str
     output_mode: Literal["append", "update"]
     upsert_key: tuple[str, ...]
+    lost_key: tuple[str, ...]
+    has_one_row: bool
+    has_windows: bool
 
     @abstractmethod
     def explain(self) -> str:

@@ -15,7 +15,7 @@ from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, parse_query, place_of_name
 from millrace_sql.planner.reference_query import Reference
 from millrace_sql.planner.relations import Relation, spark_sql
-from millrace_sql.planner.steps import tree_of
+from millrace_sql.planner.steps import steps_of, tree_of
 from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 
 def plan_query(
-    query: SqlText, tables: TableLookup, *, streaming: bool, sink_mode: ChangelogMode = ChangelogMode.ALL
+    query: SqlText,
+    tables: TableLookup,
+    *,
+    streaming: bool,
+    sink_mode: ChangelogMode = ChangelogMode.ALL,
+    time_zone: str = "UTC",
+    keeps_results: bool = False,
 ) -> SparkPlan:
     """Plan a query.
 
@@ -34,6 +40,8 @@ def plan_query(
         streaming: Whether the query is a stream.
         sink_mode: The kinds of rows that its result may have. Old rows of updates (``-U``) are read only where an
             operation of the query needs them, or where these kinds hold them.
+        time_zone: The session's time zone, in which windows begin.
+        keeps_results: Whether aggregations of a stream return the old results of groups too (``-U``).
 
     Raises:
         SqlError: The query is wrong, or its result would not be exact.
@@ -41,8 +49,8 @@ def plan_query(
     tables = _remembered(tables)
     update_before: frozenset[int] = frozenset()
     while True:
-        text = parse_query(query)
-        analysis = Analysis(streaming, update_before)
+        text = parse_query(query, time_zone)
+        analysis = Analysis(streaming, update_before, time_zone, keeps_results)
         relation = analysis.query(text, text.tree, tables, {})
         if relation.is_changelog and "-U" in sink_mode.row_kinds:
             analysis.asked |= relation.scans
@@ -50,6 +58,7 @@ def plan_query(
             break
         # An operation needs old rows that are not read yet, and what comes of them: walk again
         update_before |= analysis.asked
+    analysis.check_hints(text)
     _check_lookups(text, analysis, relation)
     return SparkPlan(text, analysis, relation)
 
@@ -76,11 +85,7 @@ def _check_lookups(text: QueryText, analysis: Analysis, relation: Relation) -> N
     if len(streams) != 1:
         message = f"a query that looks up {name!r} reads one stream, not {len(streams)}: write one INSERT for each"
         raise text.error(message)
-    steps, aggregates = [relation.step], []
-    while steps:
-        step = steps.pop()
-        aggregates += [step] if step.name.endswith("Aggregate") else []
-        steps += step.inputs
+    aggregates = [step for step in steps_of(relation.step) if step.name.endswith("Aggregate")]
     if aggregates:
         message = (
             f"{aggregates[0].operation} of rows that are joined with the current ones of {name!r} would count within "
@@ -107,10 +112,13 @@ class SparkPlan(QueryPlan):
         self.changelog_origin = relation.origin
         self.output_mode = "update" if analysis.output_mode == "update" else "append"
         self.upsert_key = relation.key
+        self.lost_key = relation.lost_key
+        self.has_one_row = relation.has_one_row
         self._streaming = analysis.streaming
         self._stages = tuple(analysis.stages)
         self._step = relation.step
         self._source = text.source
+        self.has_windows = any(step.name == "WindowAggregate" for step in steps_of(relation.step))
         self._lookups: list[tuple[Scan, CurrentRows]] = []
         self._read: Callable[[Scan], DataFrame] | None = None
 
@@ -196,6 +204,8 @@ class SparkPlan(QueryPlan):
         rows.createOrReplaceTempView(stream.view_name)
         for scan, current in self._lookups:
             current.view(session, partial(self._read, scan), batch_id)
+        for stage in self._stages:
+            stage.create_view(session)
         return session.sql(self.sql)
 
     def _analysed(self, analyse: Callable[[], Any]) -> Any:
