@@ -218,3 +218,21 @@ def test_a_query_over_500_streams_of_changes_ends_as_over_the_final_table(
     assert [column for column in run.columns if column != "__row_kind"] == expected.columns
     assert len(run.batches) == MICRO_BATCHES
     assert {row[-1] for row in run.rows} <= plan.changelog_mode.row_kinds
+
+
+@pytest.mark.parametrize("name", nightly_but(["sums", "groups, filtered", "kept values"], "groups, filtered"))
+def test_old_results_take_back_what_a_stream_returned_before(
+    name: str, spark: SparkSession, changes: Changes, tables: dict[str, InputTable], tmp_path: Path
+) -> None:
+    sql = QUERIES[name]
+    plan = plan_query(SqlText(sql), lambda table, _: tables[table.parts[-1]], streaming=True, keeps_results=True)
+
+    run = Run(spark, plan, lambda scan: changes.stream(spark) if scan.table is tables["t"] else _names(spark), tmp_path)
+
+    table: Counter[tuple] = Counter()
+    for *values, kind in run.rows:
+        table[tuple(values)] += -1 if kind in {"-U", "-D"} else 1
+        assert table[tuple(values)] >= 0
+    changes.final(spark).createOrReplaceTempView("t")
+    assert +table == Counter(tuple(row) for row in spark.sql(sql).collect())
+    assert {row[-1] for row in run.rows} <= plan.changelog_mode.row_kinds

@@ -223,6 +223,20 @@ def test_windows_come_when_they_are_over(spark: SparkSession, tables: dict[str, 
     ]
 
 
+def test_late_rows_are_part_of_groups_that_are_no_windows(
+    spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path
+) -> None:
+    plan = _plan(tables, "SELECT DISTINCT user, ts FROM orders")
+    for number, hour in enumerate((10, 20, 9, 20)):
+        _write(tmp_path / "orders", number, [{"user": 1, "ts": f"2024-01-01T{hour:02}:00:00"}])
+    rows = plan.execute(spark, lambda _: _stream(spark, tmp_path / "orders").withWatermark("ts", "0 seconds"))
+    seen: list[int] = []
+
+    _run(plan, rows, tmp_path / "checkpoint", lambda batch, _: seen.extend(row.ts.hour for row in batch.collect()))
+
+    assert seen == [10, 20, 9]
+
+
 def test_a_batch_of_changes_is_folded_into_rows(spark: SparkSession, tables: dict[str, InputTable]) -> None:
     added = [(1, "a", "+I"), (1, "a", "+I"), (2, "b", "+I"), (2, "c", "+U"), (3, "d", "+I")]
     changes = [(2, "b", "-U"), (3, "d", "-D"), *added]

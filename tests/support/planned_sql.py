@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql.types import (
+    DataType,
     DecimalType,
     DoubleType,
     IntegerType,
@@ -23,21 +24,20 @@ from millrace_sql.statements import Identifier, Position, SqlText
 HINTS: list[Mapping[str, str]] = []
 
 
-def _table(name: str, columns: str, **more: Any) -> InputTable:
+def _table(name: str, columns: str, *, ts: DataType | None = None, **more: Any) -> InputTable:
     types = {
         "id": LongType(),
         "v": IntegerType(),
         "x": DoubleType(),
         "m": DecimalType(10, 2),
         "wide": DecimalType(38, 2),
-        "ts": TimestampType(),
-        "local": TimestampNTZType(),
+        "ts": ts or TimestampType(),
     }
     fields = tuple(
         InputColumn(
             column,
             types.get(column, StringType()),
-            is_event_time=column in ("ts", "local"),
+            is_event_time=column == "ts",
             expression="current_timestamp()" if column == "proc" else None,
         )
         for column in columns.split()
@@ -48,12 +48,19 @@ def _table(name: str, columns: str, **more: Any) -> InputTable:
 TABLES = {
     "orders": _table("orders", "id name v ts"),
     "plain": _table("plain", "id name v"),
-    "visits": _table("visits", "id local"),
     "users": _table("users", "id name v x m wide", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
+    "kept": _table(
+        "kept",
+        "id name v x m wide",
+        primary_key=("id",),
+        changelog_mode=ChangelogMode.ALL,
+        raw_changelog_mode=ChangelogMode.UPSERT,
+    ),
     "log": _table("log", "id v", changelog_mode=ChangelogMode.ALL),
     "timed": _table("timed", "id v ts", changelog_mode=ChangelogMode.ALL),
     "clocked": _table("clocked", "id v ts proc"),
     "moving": _table("moving", "id name v proc", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
+    "local": _table("local", "id ts", ts=TimestampNTZType()),
     "names": _table("names", "name title", primary_key=("name",), is_static=True),
 }
 
@@ -73,5 +80,5 @@ TABLES["adults"] = InputTable(
 )
 
 
-def plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT) -> SparkPlan:
-    return plan_query(SqlText(sql, Position(1, 1)), resolve, streaming=streaming, sink_mode=sink)
+def plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT, **more: Any) -> SparkPlan:
+    return plan_query(SqlText(sql, Position(1, 1)), resolve, streaming=streaming, sink_mode=sink, **more)

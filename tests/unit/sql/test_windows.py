@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from millrace_sql import TableEnvironment
+from millrace_sql import SqlError, TableEnvironment
+from support.waiting import PATIENCE_S
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 VISITS = [(0, "a"), (2, "a"), (10, "a"), (3, "b"), (63, "z")]
@@ -57,8 +58,35 @@ def test_sessions_without_a_key_in_a_batch(batch):
     assert rows(batch, query) == [(8, 3), (15, 1), (68, 1)]
 
 
-def test_sessions_of_a_stream_end_with_the_watermark(env):
-    assert rows(env, SESSIONS) == [(0, 7, "a", 2), (3, 8, "b", 1), (10, 15, "a", 1)]
+def test_sessions_of_a_stream_end_with_the_watermark(env, tmp_path):
+    frame, found = env.sql_query(SESSIONS), []
+    writer = frame.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
+    query = writer.foreachBatch(lambda batch, _: found.extend(map(minutes, batch.collect()))).start()
+    assert query.awaitTermination(PATIENCE_S)
+    assert sorted(found) == [(0, 7, "a", 2), (3, 8, "b", 1), (10, 15, "a", 1)]
+
+
+@pytest.mark.parametrize("statement", ["{}", "EXPLAIN {}", "INSERT INTO nothing {}"])
+def test_windows_of_a_stream_that_ends_are_refused_since_its_last_ones_would_not_come(env, statement):
+    env.execute_sql(
+        "CREATE TABLE nothing (s TIMESTAMP, e TIMESTAMP, p STRING, n BIGINT) WITH ('connector' = 'blackhole')"
+    )
+    statement = statement.format(SESSIONS)
+    with pytest.raises(SqlError, match=r"the last windows of a stream that ends would never come, .*: SET 'execution"):
+        env.execute_sql(statement)
+    env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
+    env.execute_sql(statement)
+
+
+def test_a_bounded_stream_tells_that_it_reads_nothing_again(env, tmp_path, caplog):
+    env.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path}/checkpoints'")
+    env.execute_sql("CREATE TABLE pages (page STRING) WITH ('connector' = 'blackhole')")
+    told = []
+    for _ in range(2):
+        caplog.clear()
+        env.execute_sql("INSERT INTO pages SELECT page FROM visits").wait(timeout_ms=int(PATIENCE_S * 1000))
+        told.append("has run before, and reads only what its tables have got since then" in caplog.text)
+    assert told == [False, True]
 
 
 def test_cumulating_windows_hold_all_steps_to_the_largest(batch):

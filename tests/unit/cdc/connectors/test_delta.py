@@ -96,7 +96,7 @@ def test_a_table_may_have_more_and_wider_columns_than_rows(tmp_path, key, trunca
     target = DeltaSinkTable("shop.orders", str(tmp_path / "orders"), {})
     no_spark: Any = None
     wide = parse_schema("id BIGINT, more ARRAY<STRING>, n STRING, price DOUBLE")
-    target.fit(no_spark, PipelineTable("shop.orders", to_spark_schema(wide), key), may_create=True)
+    target.fit(no_spark, PipelineTable("shop.orders", to_spark_schema(wide), key), added=None)
     narrow = PipelineTable("shop.orders", to_spark_schema(parse_schema("id BIGINT, price BIGINT, n BIGINT")), key)
     columns = [pa.array([1], pa.int64()), pa.array([5], pa.int64()), pa.array([6], pa.int64()), pa.array([False])]
     rows = pa.table(columns, ["id", "price", "n", DELETED])
@@ -108,7 +108,7 @@ def test_a_table_may_have_more_and_wider_columns_than_rows(tmp_path, key, trunca
 def test_updated_rows_say_which_values_the_table_keeps_and_a_merge_keeps_them(tmp_path):
     table = PipelineTable("t", to_spark_schema(parse_schema("id BIGINT, a STRING, l ARRAY<STRING>")), ("id",))
     target = DeltaSinkTable("t", str(tmp_path / "t"), {})
-    target.fit(None, table, may_create=True)
+    target.fit(None, table, added=None)
     encode = RowEncoder({"t": arrow_schema(columns_of(table))}, {"t": key_schema(table)})
 
     def write(batch: int, *changes):

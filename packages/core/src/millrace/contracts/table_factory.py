@@ -259,6 +259,14 @@ class TableSink(ABC):
         """
         return ChangelogMode.INSERT_ONLY
 
+    @property
+    def needs_update_before(self) -> bool:
+        """True when each ``+U`` must follow the ``-U`` of the row that it replaces, since nothing else finds that row.
+
+        The default is False. Aggregations then keep their old results, which makes them slower.
+        """
+        return False
+
     def planned_write(self) -> Mapping[str, str] | None:
         """Return the options with which the data source ``millrace`` writes the table, for plans; None by default."""
         return None

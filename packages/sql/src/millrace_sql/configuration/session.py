@@ -118,6 +118,11 @@ class SessionConfiguration:
             self._given = {**changed, **start}
         self.options = self._parse(self._given)
 
+    @property
+    def time_zone(self) -> str:
+        """The time zone of these settings, or else that of Spark's session."""
+        return self.options.time_zone or self._spark.conf.get(TIME_ZONE, None) or "UTC"
+
     def applied(self) -> AbstractContextManager[None]:
         """Return a context in which Spark's session has the time zone of these settings.
 
@@ -193,6 +198,6 @@ class TableConfig:
         """Set ``table.local-time-zone``."""
         self.set("table.local-time-zone", timezone_id)
 
-    def get_local_timezone(self) -> str | None:
+    def get_local_timezone(self) -> str:
         """Return ``table.local-time-zone``; the time zone of Spark's session without it."""
-        return self._configuration.options.time_zone or self._configuration.get(TIME_ZONE)
+        return self._configuration.time_zone

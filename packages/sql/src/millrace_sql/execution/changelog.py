@@ -15,8 +15,6 @@ from millrace_sql.statements import Position
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-logger = logging.getLogger("millrace.sql")
-
 
 def check_changelog(plan: QueryPlan, accepted: ChangelogMode, table: str, position: Position) -> None:
     """Check that a sink can take the rows of a query.
@@ -44,6 +42,8 @@ def check_changelog(plan: QueryPlan, accepted: ChangelogMode, table: str, positi
         position,
     )
 
+
+logger = logging.getLogger("millrace.sql")
 
 OldRows = Literal["all", "needed", "delete"]
 """The ``-U`` that a sink gets: all, those that an operation of the query reads, or these as ``-D``."""
@@ -85,7 +85,15 @@ def old_rows_for(
         )
     if key == own:
         return "needed"
-    if not key:
+    if plan.lost_key:
+        lost, table_key = (", ".join(map(quote_name, names)) for names in (plan.lost_key, primary_key))
+        raise SqlError(
+            f"a row of the query is known by ({lost}), which it leaves out: several rows can have one value of "
+            f"({table_key}), the key of the table, and the deletion of one would delete the others too; select {lost} "
+            f"and make it the key of the table, or group the query by ({table_key})",
+            position,
+        )
+    if not key and not plan.has_one_row:
         logger.warning("the rows of the query have no key; if two have one key of the table, the later one stays")
     return "delete"
 

@@ -57,6 +57,15 @@ class QueryPlace:
         """The folder for what the query's plan keeps between micro-batches."""
         return f"{self.checkpoint}/millrace-plan"
 
+    def was_started(self, spark: SparkSession) -> bool:
+        """Return whether the checkpoint has a micro-batch of an earlier run."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            return not spark.read.text(f"{self.checkpoint}/commits").isEmpty()
+        except AnalysisException:  # there is no such folder yet
+            return False
+
     def remove(self) -> None:
         """Remove the folder of a query that has no checkpoint to keep."""
         if self.is_temporary:

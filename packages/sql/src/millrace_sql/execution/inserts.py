@@ -17,7 +17,7 @@ from millrace_sql.errors import SqlError
 from millrace_sql.execution.assignment import assign_columns, persisted_columns, target_columns
 from millrace_sql.execution.changelog import OldRows, check_changelog, fit_changelog, old_rows_for
 from millrace_sql.execution.checkpoints import QueryPlace, QueryPlaces
-from millrace_sql.execution.queries import QueryRunner
+from millrace_sql.execution.queries import QueryRunner, ends_by_itself
 from millrace_sql.execution.tables import BoundTable, Tables
 from millrace_sql.planner.model import QueryPlan
 from millrace_sql.statements import Identifier, Insert
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("millrace.sql")
 _SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+def _lacks_old_rows(plan: QueryPlan) -> bool:
+    return "+U" in plan.changelog_mode.row_kinds and "-U" not in plan.changelog_mode.row_kinds
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,14 @@ class InsertRunner:
         bound = self._tables.bind(definition, insert.hint_options)
         sink = bound.sink
         plan = self._queries.plan(insert.query)
+        self._queries.check_end(plan, insert.query)
         check_changelog(plan, sink.changelog_mode, shown(name), insert.query.position)
+        if sink.needs_update_before and _lacks_old_rows(plan):
+            plan = self._queries.plan(insert.query, keeps_results=True)
         old_rows = self._old_rows(insert, bound, sink, plan)
+        if old_rows == "delete" and _lacks_old_rows(plan):
+            # A result with a new value in the table's key does not replace the old one
+            plan = self._queries.plan(insert.query, keeps_results=True)
         if old_rows == "needed" and "-U" in plan.changelog_mode.row_kinds:
             # The source need not read the old rows of which no operation asks
             plan = self._queries.plan(insert.query, sink.changelog_mode)
@@ -145,6 +155,13 @@ class InsertRunner:
                 "the stream %s keeps no checkpoint, so that it starts from scratch when it runs again: "
                 "SET 'execution.checkpointing.dir'",
                 place.name,
+            )
+        elif ends_by_itself(planned.plan) and place.was_started(self._spark):
+            logger.warning(
+                "the stream %s has run before, and reads only what its tables have got since then: to read them from "
+                "the start, remove its checkpoint %s, or SET 'pipeline.name' to another name",
+                place.name,
+                place.checkpoint,
             )
         context = SinkContext(
             query_name=place.name,

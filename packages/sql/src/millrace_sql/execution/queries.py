@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext
 from millrace_sql.configuration.session import SessionConfiguration
+from millrace_sql.errors import SqlError
 from millrace_sql.execution.checkpoints import QueryPlace
 from millrace_sql.execution.tables import BoundDataFrame, BoundTable, Tables
 from millrace_sql.planner import plan_query
@@ -17,6 +18,12 @@ from millrace_sql.statements import SqlText
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+
+def ends_by_itself(plan: QueryPlan) -> bool:
+    """Return whether all streams of a query are bounded."""
+    streams = [scan.table for scan in plan.scans if not (scan.is_lookup or scan.table.is_static)]
+    return bool(streams) and all(table.is_bounded for table in streams)
 
 
 class QueryRunner:
@@ -33,17 +40,27 @@ class QueryRunner:
         self._configuration = configuration
         self._tables = tables
 
-    def plan(self, query: SqlText, sink_mode: ChangelogMode = ChangelogMode.ALL) -> QueryPlan:
+    def plan(
+        self, query: SqlText, sink_mode: ChangelogMode = ChangelogMode.ALL, *, keeps_results: bool = False
+    ) -> QueryPlan:
         """Analyse a query, for the current runtime mode.
 
         Args:
             query: The query.
             sink_mode: The kinds of rows that its result may have.
+            keeps_results: Whether aggregations return old results too.
 
         Raises:
             SqlError: A name in it is unknown, or it cannot run in this mode.
         """
-        return plan_query(query, self._tables.lookup(), streaming=self._configuration.is_streaming, sink_mode=sink_mode)
+        return plan_query(
+            query,
+            self._tables.lookup(),
+            streaming=self._configuration.is_streaming,
+            sink_mode=sink_mode,
+            time_zone=self._configuration.time_zone,
+            keeps_results=keeps_results,
+        )
 
     def rows(self, plan: QueryPlan, context: ScanContext, place: QueryPlace | None = None) -> DataFrame:
         """Return the rows of a query, lazily.
@@ -81,7 +98,9 @@ class QueryRunner:
         """
         from pyspark.sql.types import StringType, StructField, StructType
 
-        plan = plan_query(query, tables or self._tables.lookup(), streaming=False)
+        plan = plan_query(
+            query, tables or self._tables.lookup(), streaming=False, time_zone=self._configuration.time_zone
+        )
 
         def stand_in(scan: Scan) -> DataFrame:
             fields = [StructField(column.name, column.type, column.nullable) for column in scan.table.columns]
@@ -91,10 +110,27 @@ class QueryRunner:
         schema = plan.execute(self._spark, stand_in).schema
         return StructType([field for field in schema if field.name != ROW_KIND_COLUMN])
 
+    def check_end(self, plan: QueryPlan, query: SqlText) -> None:
+        """Check that a stream that ends by itself returns all that it should.
+
+        Args:
+            plan: The stream.
+            query: Its query.
+
+        Raises:
+            SqlError: Its last windows would never come.
+        """
+        if self._configuration.is_streaming and plan.has_windows and ends_by_itself(plan):
+            message = (
+                "the tables of the query are bounded, and the last windows of a stream that ends would never come, "
+                "since no later row moves the watermark past them: SET 'execution.runtime-mode' = 'batch', or read "
+                "tables without an end"
+            )
+            raise SqlError(message, query.position)
+
     def trigger(self, plan: QueryPlan) -> Mapping[str, Any] | None:
         """Return the arguments of Spark's ``trigger`` for a stream: one over bounded tables only ends by itself."""
-        streams = [scan.table for scan in plan.scans if not (scan.is_lookup or scan.table.is_static)]
-        if streams and all(table.is_bounded for table in streams):
+        if ends_by_itself(plan):
             return {"availableNow": True}
         interval = self._configuration.options.checkpoint_interval_ms
         return None if interval is None else {"processingTime": f"{interval} milliseconds"}

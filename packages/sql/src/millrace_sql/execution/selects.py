@@ -53,6 +53,7 @@ class SelectRunner:
             MachineError: It is a stream, of a session of Spark Connect.
         """
         plan = self._queries.plan(query)
+        self._queries.check_end(plan, query)
         width = self._configuration.options.column_width
         if not self._configuration.is_streaming:
             rows = self._queries.rows(plan, ScanContext(streaming=False))

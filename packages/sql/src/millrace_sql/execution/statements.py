@@ -26,6 +26,7 @@ from millrace_sql.execution.queries import QueryRunner
 from millrace_sql.execution.results import TableResult, table_of, text_result
 from millrace_sql.execution.selects import SelectRunner
 from millrace_sql.execution.tables import Tables
+from millrace_sql.planner.model import QueryPlan
 from millrace_sql.statements import (
     AlterTable,
     CreateCatalog,
@@ -152,11 +153,16 @@ class StatementRunner:
     def explain(self, statement: Query | Insert | StatementSet) -> str:
         """Return the plan of a query, an INSERT or a statement set, with the changelog mode of each step."""
         if isinstance(statement, Query):
-            plan = self.queries.plan(statement.query)
+            plan = self._checked_plan(statement.query)
             return _explained([plan.explain()], [plan.sql])
         inserts = statement.inserts if isinstance(statement, StatementSet) else (statement,)
         planned: list[PlannedInsert] = [self.inserts.plan(insert) for insert in inserts]
         return _explained([each.explain() for each in planned], [each.plan.sql for each in planned])
+
+    def _checked_plan(self, query: SqlText) -> QueryPlan:
+        plan = self.queries.plan(query)
+        self.queries.check_end(plan, query)
+        return plan
 
     def plan(self, statement: Statement) -> JobPlan:
         """Plan what a statement would read and write; definitions, settings and the like run, in a dry run alone.
@@ -256,7 +262,7 @@ class StatementRunner:
     @run.register
     def _(self, statement: Query) -> TableResult:
         if self._dry_run:
-            return text_result(self.queries.plan(statement.query).explain())
+            return text_result(self._checked_plan(statement.query).explain())
         return self._selects.run(statement.query)
 
     @run.register

@@ -22,12 +22,12 @@ from millrace_catalog.types.identifiers import backquote, quote_name
 from millrace_catalog.types.spark import to_spark
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.connectors.lookup import table_factory
-from millrace_sql.definitions.event_time import watermark_delay_ms
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import CONNECTOR, DataFrameView, TableDefinition, ViewDefinition, shown
 from millrace_sql.definitions.secrets import References
 from millrace_sql.errors import SqlError
 from millrace_sql.execution.creation_checks import check_with_factory
+from millrace_sql.execution.watermarks import with_watermark
 from millrace_sql.planner import rewrite_expression
 from millrace_sql.planner.model import ChangingTable, InputColumn, InputTable, TableLookup, ViewQuery
 from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, SqlText, Watermark
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-# Zones in which a text is the same time with and without a zone
-_UTC = {"UTC", "Z", "+00:00", "Etc/UTC", "GMT"}
 _MAX_DRIFT, _IDLE_TIMEOUT = "scan.watermark.alignment.max-drift", "scan.watermark.idle-timeout"
 
 
@@ -66,19 +64,11 @@ class BoundTable(ChangingTable):
         return self.factory.sink(self.description)
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
-        """Return its columns, computed ones and the watermark included; with row kinds unless it is insert-only.
-
-        The event time of a stream is an instant, also where it was declared without a time zone.
-
-        Raises:
-            SqlError: It was, and the session's zone is not UTC, so that Spark would shift it.
-        """
+        """Return its columns, computed ones and the watermark included; with row kinds unless it is insert-only."""
         rows = self._with_columns(self.source.read(spark, scan))
-        if self.watermark is not None and rows.isStreaming:
-            rows = _with_instants(spark, rows, self.watermark).withWatermark(
-                backquote(self.watermark.column), f"{watermark_delay_ms(self.watermark)} milliseconds"
-            )
-        return rows
+        if self.watermark is None or not rows.isStreaming:
+            return rows
+        return with_watermark(rows, self.watermark)
 
     def changes(self, spark: SparkSession, since: str | None) -> DataFrame | None:
         """Return the last change of each key since a position, without computed columns."""
@@ -294,23 +284,6 @@ class Tables:
                 )
             )
         return (*columns, *others.values())
-
-
-def _with_instants(spark: SparkSession, rows: DataFrame, watermark: Watermark) -> DataFrame:
-    """Return rows whose event time has the one type that Spark's watermarks take."""
-    from pyspark.sql import functions as fn
-
-    (column,) = rows.select(backquote(watermark.column)).schema
-    if column.dataType.typeName() != "timestamp_ntz":
-        return rows
-    zone = spark.conf.get("spark.sql.session.timeZone")
-    if zone not in _UTC:
-        raise SqlError(
-            f"{quote_name(watermark.column)} is a TIMESTAMP, whose watermark in a stream needs the time zone UTC, and "
-            f"the session's is {zone}: SET 'table.local-time-zone' = 'UTC', or declare it as TIMESTAMP_LTZ(3)",
-            watermark.position,
-        )
-    return rows.withColumn(column.name, fn.col(backquote(column.name)).cast("timestamp"))
 
 
 def _described(definition: TableDefinition, options: Mapping[str, str]) -> TableDescription:

@@ -50,21 +50,27 @@ class AggregateRewriter:
         text: The query, for errors.
         relation: What it aggregates.
         groups: The expressions of GROUP BY.
+        keeps_results: Whether old results are returned too, which Spark's own aggregates do not know.
 
     Attributes:
         accumulators: What the rewritten expressions read, as ``__value0`` and so on.
     """
 
-    def __init__(self, text: QueryText, relation: Relation, groups: list[exp.Expr]) -> None:
+    def __init__(
+        self, text: QueryText, relation: Relation, groups: list[exp.Expr], *, keeps_results: bool = False
+    ) -> None:
         self._text = text
         self._relation = relation
         self._groups = groups
+        self._keeps_results = keeps_results
         self.accumulators: list[Accumulator] = []
 
     @property
     def needs_state(self) -> bool:
-        """True when all values of a group must be kept, which Spark's own aggregates cannot take back."""
-        return any(accumulator.kind in {"min", "max", "distinct"} for accumulator in self.accumulators)
+        """True when Python keeps what Spark's own aggregates do not: all values of a group, or old results."""
+        return self._keeps_results or any(
+            accumulator.kind in {"min", "max", "distinct"} for accumulator in self.accumulators
+        )
 
     def rewrite(self, expression: exp.Expr) -> str:
         """Return an expression over the aggregated rows.
@@ -103,7 +109,7 @@ class AggregateRewriter:
 
         condition = spark_sql(node.expression.this) if isinstance(node, exp.Filter) else ""
         distinct = call.this if isinstance(call.this, exp.Distinct) else None
-        if not self._relation.is_changelog:
+        if not (self._relation.is_changelog or self._keeps_results):
             if distinct is None:
                 return self._column("spark", spark_sql(node))
             if isinstance(call, exp.Count):
@@ -127,6 +133,8 @@ class AggregateRewriter:
         reason = (
             f"over the changes of {origin} cannot be computed from what is kept"
             if origin
+            else "has no old results, which the table needs"
+            if self._keeps_results
             else "is not one of Spark's for streams"
         )
         raise self._text.error(f"{spark_sql(call)} {reason}: {_ADVICE}", call)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
-from millrace_sql.planner.accumulators import Accumulator, AggregateRewriter, same, set_size
-from millrace_sql.planner.dialect.windows import WINDOW_COLUMNS
+from millrace_sql.planner.accumulators import Accumulator, AggregateRewriter, same
+from millrace_sql.planner.grouping import Grouping, grouping_of
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import (
-    INSERT_ONLY,
     Relation,
     Source,
-    output_name,
     parse_expression,
     quoted,
     spark_sql,
@@ -22,51 +19,15 @@ from millrace_sql.planner.stars import name_columns
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.volatile import volatile_function
+from millrace_sql.planner.window_aggregation import is_windowed, plan_windows
+from millrace_sql.planner.window_stages import is_local_time
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from millrace_sql.planner.analysis import Analysis
 
-_WINDOWS = {"WINDOW", "SESSION_WINDOW", "WINDOW_TIME"}
-_GROUPING_SETS = ("rollup", "cube", "grouping_sets")
 NOW, FIRST, ROWS = "__now", "__first", "__rows"
-
-
-def aggregates_of(node: exp.Select) -> list[exp.Expr]:
-    """Return the calls of aggregate functions in a query's SELECT and HAVING, not those of its window functions."""
-    from sqlglot import exp
-
-    parts = [*node.expressions, *([node.args["having"]] if node.args.get("having") else [])]
-    return [call for part in parts for call in part.find_all(exp.AggFunc) if _belongs_to(call, node)]
-
-
-def _belongs_to(call: exp.Expr, node: exp.Select) -> bool:
-    from sqlglot import exp
-
-    return (
-        call.find_ancestor(exp.Select) is node
-        and not isinstance(call.parent, exp.Window)
-        and not (isinstance(call.parent, exp.Filter) and isinstance(call.parent.parent, exp.Window))
-    )
-
-
-@dataclass
-class _Grouping:
-    """A query with GROUP BY.
-
-    Attributes:
-        groups: The expressions of GROUP BY, as the query's source has them.
-        items: What it selects: expressions and the names of their columns.
-        having: The condition of HAVING.
-        is_distinct: Whether it is SELECT DISTINCT.
-    """
-
-    groups: list[exp.Expr]
-    items: list[tuple[exp.Expr, str]]
-    having: exp.Expr | None
-    is_distinct: bool = False
-    names: list[str] = field(default_factory=list)
 
 
 def plan_aggregation(
@@ -85,9 +46,9 @@ def plan_aggregation(
         raise text.error(message, node)
     if node.args.get("limit"):
         raise text.error("LIMIT cannot be kept up to date while groups change: run the query as a batch", node)
-    grouping = _grouping_of(text, node, relation)
-    if _is_windowed(grouping, relation):
-        return _plan_windows(analysis, text, node, relation, grouping)
+    grouping = grouping_of(text, node, relation)
+    if is_windowed(grouping, relation):
+        return plan_windows(analysis, text, node, relation, grouping)
     if relation.is_changelog:
         analysis.asked |= relation.scans
         _check_changes(text, node, grouping, relation)
@@ -97,10 +58,8 @@ def plan_aggregation(
     return _plan_groups(analysis, text, node, relation, sources, grouping)
 
 
-def _check_changes(text: QueryText, node: exp.Select, grouping: _Grouping, relation: Relation) -> None:
+def _check_changes(text: QueryText, node: exp.Select, grouping: Grouping, relation: Relation) -> None:
     """Refuse what would add a row to a group and not take it away again."""
-    from sqlglot import exp
-
     for part in (*node.expressions, *grouping.groups, node.args.get("where"), node.args.get("having")):
         if part is not None and (function := volatile_function(part, relation.volatile)):
             message = (
@@ -108,130 +67,6 @@ def _check_changes(text: QueryText, node: exp.Select, grouping: _Grouping, relat
                 f"group {relation.origin} by its columns"
             )
             raise text.error(message, part)
-    for group in grouping.groups:
-        if isinstance(group, exp.Column) and group.name.lower() in relation.event_time:
-            message = (
-                f"Spark drops late rows of groups of {spark_sql(group)}, which has a watermark, so that deletions "
-                "would be lost: group by a column computed of it"
-            )
-            raise text.error(message, group)
-
-
-def _grouping_of(text: QueryText, node: exp.Select, relation: Relation) -> _Grouping:
-
-    group, having = node.args.get("group"), node.args.get("having")
-    items = [(item.unalias(), output_name(item)) for item in _without_stars(text, node, relation)]
-    if node.args.get("distinct"):
-        if group is not None or aggregates_of(node):
-            raise text.error("DISTINCT of groups would need their former results: leave out DISTINCT", node)
-        return _Grouping([item for item, _ in items], items, None, is_distinct=True)
-    groups = _groups_of(text, group, items, relation) if group is not None else []
-    return _Grouping(groups, items, having.this if having is not None else None)
-
-
-def _groups_of(
-    text: QueryText, group: exp.Group, items: list[tuple[exp.Expr, str]], relation: Relation
-) -> list[exp.Expr]:
-    """Return the expressions of GROUP BY: those of SELECT for numbers, aliases and ALL."""
-    from sqlglot import exp
-
-    sets = (exp.Rollup, exp.Cube, exp.GroupingSets)
-    if any(isinstance(item, sets) for item in group.expressions) or any(
-        group.args.get(name) for name in _GROUPING_SETS
-    ):
-        message = "GROUPING SETS, ROLLUP and CUBE of a stream: write a query for each set, and UNION ALL"
-        raise text.error(message, group)
-    if group.args.get("all"):
-        return [item for item, _ in items if item.find(exp.AggFunc) is None]
-    aliases = {name.lower(): item for item, name in items}
-    known = {name.lower() for name in relation.columns or ()}
-    groups = []
-    for item in group.expressions:
-        name = item.name.lower()
-        if isinstance(item, exp.Literal) and item.name.isdigit() and 0 < int(item.name) <= len(items):
-            groups.append(items[int(item.name) - 1][0])
-        elif isinstance(item, exp.Column) and not item.table and name in aliases and name not in known:
-            groups.append(aliases[name])
-        else:
-            groups.append(item)
-    return groups
-
-
-def _without_stars(text: QueryText, node: exp.Select, relation: Relation) -> list[exp.Expr]:
-    from sqlglot import exp
-
-    if not any(item.is_star for item in node.expressions):
-        return list(node.expressions)
-    if relation.columns is None or node.args.get("joins") or len(node.expressions) > 1:
-        raise text.error("name the columns: * cannot be grouped here", node)
-    return [exp.column(exp.to_identifier(name, quoted=True)) for name in relation.columns]
-
-
-def _is_windowed(grouping: _Grouping, relation: Relation) -> bool:
-    from sqlglot import exp
-
-    for group in grouping.groups:
-        calls = {
-            (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).upper()
-            for call in group.find_all(exp.Func)
-        }
-        if calls & _WINDOWS:
-            return True
-        if isinstance(group, exp.Column) and group.name.lower() in WINDOW_COLUMNS & {
-            name.lower() for name in relation.columns or ()
-        }:
-            return True
-    return False
-
-
-def _plan_windows(
-    analysis: Analysis, text: QueryText, node: exp.Select, relation: Relation, grouping: _Grouping
-) -> Relation:
-    """Leave a windowed aggregation of inserted rows to Spark, which returns a window's rows when it is over."""
-    if relation.is_changelog:
-        message = (
-            f"windows over the changes of {relation.origin}: Spark drops late rows, so that deletions would be lost; "
-            "group by a column computed of the time, such as date_trunc('HOUR', ts)"
-        )
-        raise text.error(message, node)
-    if not relation.event_time:
-        message = (
-            "a window is complete when the watermark has passed it: declare WATERMARK FOR on the table's column of time"
-        )
-        raise text.error(message, node)
-    if _count_distinct_as_set(node):
-        analysis.is_rewritten = True
-    window_time = {"window_start", "window_end"} & {group.name.lower() for group in grouping.groups}
-    if window_time and "window_time" not in {group.name.lower() for group in grouping.groups}:
-        # The column that Spark's watermark is on: without it no window would ever be over
-        from sqlglot import exp
-
-        group = node.args["group"]
-        last = next(item for item in group.expressions if item.name.lower() in window_time)
-        end = last.this.meta["end"] + 1
-        prefix = f"{quoted(last.table)}." if last.table else ""
-        analysis.edit(text, end, end, f", {prefix}window_time")
-        group.append("expressions", exp.column("window_time", table=last.table or None))
-    shown = ", ".join(spark_sql(group) for group in grouping.groups)
-    details = (f"groupBy=[{shown}]", f"select=[{', '.join(spark_sql(item) for item, _ in grouping.items)}]")
-    return Relation(
-        Step("WindowAggregate", details, INSERT_ONLY, (relation.step,)),
-        tuple(name for _, name in grouping.items),
-        has_state=False,
-    )
-
-
-def _count_distinct_as_set(node: exp.Select) -> bool:
-    """Rewrite COUNT(DISTINCT x), which Spark has in batches only, as the size of the set of x."""
-    from sqlglot import exp
-
-    found = False
-    for call in aggregates_of(node):
-        if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct):
-            target = call.parent if isinstance(call.parent, exp.Filter) else call
-            target.replace(parse_expression(set_size(target)))
-            found = True
-    return found
 
 
 def _plan_groups(
@@ -240,29 +75,29 @@ def _plan_groups(
     node: exp.Select,
     relation: Relation,
     sources: tuple[Source, ...],
-    grouping: _Grouping,
+    grouping: Grouping,
 ) -> Relation:
-    rewriter = AggregateRewriter(text, relation, grouping.groups)
+    is_insert_only = grouping.is_distinct and not relation.is_changelog
+    keeps_results = analysis.keeps_results and not is_insert_only
+    rewriter = AggregateRewriter(text, relation, grouping.groups, keeps_results=keeps_results)
     items = [(rewriter.rewrite(item), name) for item, name in grouping.items]
     having = rewriter.rewrite(grouping.having) if grouping.having is not None else None
     source = next(source for source in sources if not source.relation.is_static)
+    groups = [_without_watermark(group, relation) for group in grouping.groups]
     if rewriter.needs_state:
-        inner, first = _state_input(analysis, node, source, grouping.groups, rewriter.accumulators), FIRST
+        inner, first = _state_input(analysis, node, source, groups, rewriter.accumulators), FIRST
     else:
-        inner = _spark_aggregate(node, source, relation, grouping.groups, rewriter.accumulators)
+        inner = _spark_aggregate(node, source, relation, groups, rewriter.accumulators)
         first = f"{NOW} = CURRENT_TIMESTAMP()"
-    _write_outer(
-        node,
-        inner,
-        items,
-        _visible(grouping, relation, having),
-        first,
-        is_distinct=grouping.is_distinct and not relation.is_changelog,
-    )
-    key = _key_of(text, grouping)
-    is_insert_only = grouping.is_distinct and not relation.is_changelog
+    visible = _visible(grouping, relation, having)
+    kind, where = _old_and_new(visible, having) if keeps_results else _changes_of(visible, first)
+    if is_insert_only:
+        kind, where = "", first
+    _write_outer(node, inner, items, kind, where)
     has_deletes = (relation.is_changelog and bool(grouping.groups)) or having is not None
     kinds = frozenset({"+I"} if is_insert_only else {"+I", "+U", "-D"} if has_deletes else {"+I", "+U"})
+    if keeps_results:
+        kinds = frozenset({"+I", "-D"}) if having is not None else kinds | {"-U"}
     shown = ", ".join(spark_sql(group) for group in grouping.groups)
     selected = f"select=[{', '.join(spark_sql(item) for item, _ in grouping.items)}]"
     details = tuple(
@@ -279,13 +114,26 @@ def _plan_groups(
     return Relation(
         step,
         tuple(name for _, name in grouping.items),
-        key=key,
+        key=_key_of(text, grouping, is_needed=not keeps_results),
         has_state=True,
+        has_one_row=not grouping.groups and having is None,
         origin="" if is_insert_only else step.operation,
     )
 
 
-def _visible(grouping: _Grouping, relation: Relation, having: str | None) -> str:
+def _without_watermark(group: exp.Expr, relation: Relation) -> exp.Expr:
+    """Return a group by which Spark drops no late rows, as it does by a column with a watermark."""
+    from sqlglot import exp
+
+    is_column = isinstance(group, exp.Column) and group.name.lower() in relation.event_time
+    if not is_column or is_local_time(relation, group.name.lower()):
+        return group
+    # An expression that Spark's optimizer does not simplify to the column
+    tree: exp.Expr = parse_expression(f"TIMESTAMP_MICROS(UNIX_MICROS({spark_sql(group)}))")
+    return tree
+
+
+def _visible(grouping: Grouping, relation: Relation, having: str | None) -> str:
     """Return the condition by which a group is part of the result; empty when it always is."""
     conditions = [f"{ROWS} > 0"] if relation.is_changelog and grouping.groups else []
     if having is not None:
@@ -293,10 +141,32 @@ def _visible(grouping: _Grouping, relation: Relation, having: str | None) -> str
     return " AND ".join(conditions)
 
 
-def _key_of(text: QueryText, grouping: _Grouping) -> tuple[str, ...]:
+def _changes_of(visible: str, first: str) -> tuple[str, str]:
+    """Return the expression of a changed group's kind, and the condition by which it is returned."""
+    kind = f"CASE WHEN {first} THEN '+I' ELSE '+U' END"
+    if visible:
+        kind = f"CASE WHEN NOT ({visible}) THEN '-D' WHEN {first} THEN '+I' ELSE '+U' END"
+    return kind, f"({visible}) OR NOT ({first})" if visible else ""
+
+
+def _old_and_new(visible: str, having: str | None) -> tuple[str, str]:
+    """Return the kinds of old and new results, and the condition by which they are part of the result.
+
+    Whether the other one of two results passes HAVING is not known: one is deleted, and the other inserted.
+    """
+    if having is not None:
+        return "CASE WHEN __old THEN '-D' ELSE '+I' END", visible
+    kind = "CASE WHEN __old AND __paired THEN '-U' WHEN __old THEN '-D' WHEN __paired THEN '+U' ELSE '+I' END"
+    return kind, visible
+
+
+def _key_of(text: QueryText, grouping: Grouping, *, is_needed: bool) -> tuple[str, ...]:
+    """Return the columns of the groups in the result; none where one is left out."""
     names = []
     for group in grouping.groups:
         found = next((name.lower() for item, name in grouping.items if same(item, group)), None)
+        if found is None and not is_needed:
+            return ()
         if found is None:
             message = (
                 f"a change of a group names it by {spark_sql(group)}, which the query leaves out: add it to SELECT"
@@ -368,7 +238,11 @@ def _state_input(
     columns += [f"{accumulator.argument} AS __value{number}" for number, accumulator in enumerate(accumulators)]
     columns.append(f"{row_sign(source, source.relation)} AS __sign")
     stage = StateStage(
-        f"millrace_state_{len(analysis.stages)}_{id(node):x}", _emptied(node, columns), len(groups), tuple(accumulators)
+        f"millrace_state_{len(analysis.stages)}_{id(node):x}",
+        _emptied(node, columns),
+        len(groups),
+        tuple(accumulators),
+        returns_old=analysis.keeps_results,
     )
     analysis.stages.append(stage)
     return parse_expression(f"SELECT * FROM {quoted(stage.view_name)}")  # noqa: S608 - a generated name
@@ -383,17 +257,11 @@ def _emptied(node: exp.Select, columns: list[str]) -> exp.Select:
     return inner
 
 
-def _write_outer(
-    node: exp.Select, inner: exp.Expr, items: list[tuple[str, str]], visible: str, first: str, *, is_distinct: bool
-) -> None:
+def _write_outer(node: exp.Select, inner: exp.Expr, items: list[tuple[str, str]], kind: str, where: str) -> None:
     """Make a query one over the rows of its changed groups, which computes the result and the kind of change."""
     columns = [f"{item} AS {quoted(name)}" for item, name in items]
-    kind = f"CASE WHEN {first} THEN '+I' ELSE '+U' END"
-    if visible:
-        kind = f"CASE WHEN NOT ({visible}) THEN '-D' WHEN {first} THEN '+I' ELSE '+U' END"
-    where = first if is_distinct else f"({visible}) OR NOT ({first})" if visible else ""
-    row_kind = [] if is_distinct else [f"{kind} AS {ROW_KIND_COLUMN}"]
-    selected = f"SELECT {', '.join((*columns, *row_kind))} FROM (SELECT 1) AS __groups"  # noqa: S608 - of the parsed query
+    columns += [f"{kind} AS {ROW_KIND_COLUMN}"] if kind else []
+    selected = f"SELECT {', '.join(columns)} FROM (SELECT 1) AS __groups"  # noqa: S608 - of the parsed query
     outer = parse_expression(f"{selected} WHERE {where}" if where else selected)
     outer.args["from_"].this.set("this", inner)
     for name in ("group", "having", "distinct", "joins", "laterals", "where", "hint"):

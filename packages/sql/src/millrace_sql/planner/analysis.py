@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ChangelogMode
+from millrace_sql.errors import SqlError
 from millrace_sql.planner.dialect.tokens import Edit
 from millrace_sql.planner.model import InputTable, Scan, TableLookup
-from millrace_sql.planner.query_text import QueryText, apply_edits, parse_query
+from millrace_sql.planner.query_text import QueryText, apply_edits, original_offset, parse_query, place
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, quoted, spark_sql
 from millrace_sql.planner.session_windows import group_by_sessions
 from millrace_sql.planner.state import StateStage
@@ -20,6 +21,7 @@ from millrace_sql.planner.stream_select import plan_stream_select
 from millrace_sql.planner.stream_union import plan_stream_union
 from millrace_sql.planner.temporal_joins import check_times
 from millrace_sql.planner.volatile import computed_columns, selected_columns
+from millrace_sql.planner.window_stages import WindowStage, stage_windows
 from millrace_sql.statements import Identifier
 
 if TYPE_CHECKING:
@@ -36,21 +38,45 @@ class Analysis:
     Attributes:
         streaming: Whether the query is a stream.
         update_before: The scans that must read old rows of updates, by number, as earlier walks found.
+        time_zone: The session's time zone.
+        keeps_results: Whether aggregations return the old results of groups too (``-U``).
         scans: The scans, in the order in which the query names them.
         asked: The scans whose old rows of updates something needs, found by this walk.
         is_rewritten: Whether Spark gets the text of the rewritten tree; else it gets the user's, with tables replaced.
-        stages: What Python keeps state for, before the query itself.
+        hinted: The tables that could have a hint of options: their query's text and the last offset of their name.
+        stages: What runs before the query itself: what Python keeps state for, and windows of local times.
         output_mode: Spark's output mode.
     """
 
     streaming: bool
     update_before: frozenset[int] = frozenset()
+    time_zone: str = "UTC"
+    keeps_results: bool = False
     scans: list[Scan] = field(default_factory=list)
     asked: set[int] = field(default_factory=set)
     is_rewritten: bool = False
-    stages: list[StateStage] = field(default_factory=list)
+    hinted: set[tuple[int, int]] = field(default_factory=set)
+    stages: list[StateStage | WindowStage] = field(default_factory=list)
     output_mode: str = "append"
     _edits: dict[int, list[Edit]] = field(default_factory=dict)
+
+    def check_hints(self, text: QueryText) -> None:
+        """Check that each hint of options stands at a table.
+
+        Raises:
+            SqlError: One does not.
+        """
+        from sqlglot import exp
+
+        message = (
+            "a hint of options stands right after the name of a table: write t /*+ OPTIONS('key' = 'value') */ AS x"
+        )
+        for end in text.hints:
+            if (id(text), end) not in self.hinted:
+                raise SqlError(message, place(text.source, original_offset(text.edits, end)))
+        for hint in text.tree.find_all(exp.Hint):
+            if any(spark_sql(each).upper().startswith("OPTIONS(") for each in hint.expressions):
+                raise text.error(message)
 
     def ask_for_old_rows(self, text: QueryText, relation: Relation) -> None:
         """Note that an operation needs the old rows of a relation's updates, with all their columns.
@@ -103,7 +129,9 @@ class Analysis:
         check_times(text, sources)
         nested = tuple(self.query(text, query, tables, names) for query in _nested_queries(node))
         if self.streaming:
-            return plan_stream_select(self, text, node, sources, nested)
+            relation = plan_stream_select(self, text, node, sources, nested)
+            stage_windows(self, node, relation)
+            return relation
         return _batch_select(node, sources)
 
     def _refuse_modifiers(self, text: QueryText, node: exp.Expr) -> None:
@@ -142,6 +170,7 @@ class Analysis:
         position = text.position_of(node)
         identifier = Identifier(parts, position) if position else Identifier(parts)
         last = node.parts[-1].meta["end"]
+        self.hinted.add((id(text), last))
         table = tables(identifier, text.hints.get(last, {}))
         if table.view is not None:
             return self._view(text, node, table)
@@ -169,7 +198,12 @@ class Analysis:
         name = re.sub(r"\W", "_", table.identifier.parts[-1], flags=re.ASCII)
         view_name = f"millrace_{uuid.uuid4().hex[:12]}_{name}"
         needs_old = "-U" in table.changelog_mode.row_kinds and (
-            not self.streaming or is_lookup or not table.primary_key or number in self.update_before
+            not self.streaming
+            or is_lookup
+            or not table.primary_key
+            or number in self.update_before
+            # An update may change the key, whose old row nothing else takes away
+            or table.raw_changelog_mode is None
         )
         self.scans.append(Scan(view_name, table, needs_old, is_lookup=self.streaming and is_lookup))
         mode = table.changelog_mode if self.streaming and not is_lookup else INSERT_ONLY
@@ -200,8 +234,9 @@ class Analysis:
         from sqlglot import exp
 
         assert table.view is not None  # noqa: S101 - the caller asked
-        inner = parse_query(table.view.query)
+        inner = parse_query(table.view.query, self.time_zone)
         relation = self.query(inner, inner.tree, table.view.tables, {})
+        self.check_hints(inner)
         name, columns = node.parts[-1].name, table.view.columns
         body = f"({self.text_of(inner)})"
         subquery: Any = exp.Subquery(this=inner.tree)

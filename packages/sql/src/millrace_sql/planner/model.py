@@ -99,11 +99,6 @@ class InputTable:
     changing: ChangingTable | None = field(default=None, compare=False, repr=False)
     origin: object = field(default=None, compare=False, repr=False)
 
-    @property
-    def has_local_event_time(self) -> bool:
-        """True when the watermark is on a TIMESTAMP without a time zone, of which Spark's streams have none."""
-        return any(column.is_event_time and column.type.typeName() == "timestamp_ntz" for column in self.columns)
-
 
 @dataclass(frozen=True)
 class Scan:
@@ -134,6 +129,9 @@ class QueryPlan(ABC):
             the error of a sink that cannot take it; empty when the result is insert-only.
         output_mode: Of a stream: Spark's output mode of its result.
         upsert_key: The columns that identify a row of the result; empty when nothing does.
+        lost_key: The columns that would identify a row of the result, if it had them all; empty when there are none.
+        has_one_row: Whether the result is one row, which changes.
+        has_windows: Whether it groups by windows of time, which a stream returns when the watermark has passed them.
     """
 
     scans: tuple[Scan, ...]
@@ -142,6 +140,9 @@ class QueryPlan(ABC):
     changelog_origin: str
     output_mode: Literal["append", "update"]
     upsert_key: tuple[str, ...]
+    lost_key: tuple[str, ...]
+    has_one_row: bool
+    has_windows: bool
 
     @abstractmethod
     def explain(self) -> str:

@@ -14,8 +14,8 @@ from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, parse_query, place_of_name
 from millrace_sql.planner.reference_query import Reference
-from millrace_sql.planner.relations import Relation, calls_of, spark_sql
-from millrace_sql.planner.steps import tree_of
+from millrace_sql.planner.relations import Relation, spark_sql
+from millrace_sql.planner.steps import steps_of, tree_of
 from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-# Functions whose result depends on the type of a time, not only on its value
-_SHOW_TYPES = {"SCHEMA_OF_VARIANT", "TO_CSV", "TO_JSON", "TO_VARIANT_OBJECT", "TO_XML", "TYPEOF"}
-
-
 def plan_query(
-    query: SqlText, tables: TableLookup, *, streaming: bool, sink_mode: ChangelogMode = ChangelogMode.ALL
+    query: SqlText,
+    tables: TableLookup,
+    *,
+    streaming: bool,
+    sink_mode: ChangelogMode = ChangelogMode.ALL,
+    time_zone: str = "UTC",
+    keeps_results: bool = False,
 ) -> SparkPlan:
     """Plan a query.
 
@@ -38,6 +40,8 @@ def plan_query(
         streaming: Whether the query is a stream.
         sink_mode: The kinds of rows that its result may have. Old rows of updates (``-U``) are read only where an
             operation of the query needs them, or where these kinds hold them.
+        time_zone: The session's time zone, in which windows begin.
+        keeps_results: Whether aggregations of a stream return the old results of groups too (``-U``).
 
     Raises:
         SqlError: The query is wrong, or its result would not be exact.
@@ -45,8 +49,8 @@ def plan_query(
     tables = _remembered(tables)
     update_before: frozenset[int] = frozenset()
     while True:
-        text = parse_query(query)
-        analysis = Analysis(streaming, update_before)
+        text = parse_query(query, time_zone)
+        analysis = Analysis(streaming, update_before, time_zone, keeps_results)
         relation = analysis.query(text, text.tree, tables, {})
         if relation.is_changelog and "-U" in sink_mode.row_kinds:
             analysis.asked |= relation.scans
@@ -54,8 +58,8 @@ def plan_query(
             break
         # An operation needs old rows that are not read yet, and what comes of them: walk again
         update_before |= analysis.asked
+    analysis.check_hints(text)
     _check_lookups(text, analysis, relation)
-    _check_local_event_time(text, analysis)
     return SparkPlan(text, analysis, relation)
 
 
@@ -81,27 +85,11 @@ def _check_lookups(text: QueryText, analysis: Analysis, relation: Relation) -> N
     if len(streams) != 1:
         message = f"a query that looks up {name!r} reads one stream, not {len(streams)}: write one INSERT for each"
         raise text.error(message)
-    steps, aggregates = [relation.step], []
-    while steps:
-        step = steps.pop()
-        aggregates += [step] if step.name.endswith("Aggregate") else []
-        steps += step.inputs
+    aggregates = [step for step in steps_of(relation.step) if step.name.endswith("Aggregate")]
     if aggregates:
         message = (
             f"{aggregates[0].operation} of rows that are joined with the current ones of {name!r} would count within "
             "each micro-batch: write the joined rows to a table of their own, and aggregate that"
-        )
-        raise text.error(message)
-
-
-def _check_local_event_time(text: QueryText, analysis: Analysis) -> None:
-    """Refuse functions that show that a stream's event time is an instant to Spark; see `BoundTable.read`."""
-    table = next((scan.table for scan in analysis.scans if scan.table.has_local_event_time), None)
-    shown = sorted(calls_of(text.tree) & _SHOW_TYPES)
-    if analysis.streaming and table is not None and shown:
-        message = (
-            f"{shown[0]} in a stream of {table.identifier.parts[-1]!r}, whose event time is a TIMESTAMP, would show it "
-            "with a time zone: declare it as TIMESTAMP_LTZ, or leave it out and write its text, CAST(... AS STRING)"
         )
         raise text.error(message)
 
@@ -124,12 +112,13 @@ class SparkPlan(QueryPlan):
         self.changelog_origin = relation.origin
         self.output_mode = "update" if analysis.output_mode == "update" else "append"
         self.upsert_key = relation.key
+        self.lost_key = relation.lost_key
+        self.has_one_row = relation.has_one_row
         self._streaming = analysis.streaming
         self._stages = tuple(analysis.stages)
         self._step = relation.step
         self._source = text.source
-        self._has_local_event_time = analysis.streaming and any(scan.table.has_local_event_time for scan in self.scans)
-        self._declared: Reference | None = None
+        self.has_windows = any(step.name == "WindowAggregate" for step in steps_of(relation.step))
         self._lookups: list[tuple[Scan, CurrentRows]] = []
         self._read: Callable[[Scan], DataFrame] | None = None
 
@@ -151,8 +140,6 @@ class SparkPlan(QueryPlan):
         reference = None
         if self._is_rewritten:
             reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
-        elif self._has_local_event_time:
-            reference = self._analysed(lambda: Reference.declared(spark, self.scans, self._reference))
         for number, scan in enumerate(self.scans):
             self._register(scan, self._once(spark, number, read, state_location))
         for stage in self._stages:
@@ -195,8 +182,7 @@ class SparkPlan(QueryPlan):
                 "a join with a table's current rows needs a checkpoint folder, where they are kept",
                 self._source.position,
             )
-        reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
-        self._declared = reference if self._has_local_event_time else None
+        self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
         self._read, self._lookups = read, []
         stream: DataFrame | None = None
         for number, scan in enumerate(self.scans):
@@ -218,8 +204,9 @@ class SparkPlan(QueryPlan):
         rows.createOrReplaceTempView(stream.view_name)
         for scan, current in self._lookups:
             current.view(session, partial(self._read, scan), batch_id)
-        result = session.sql(self.sql)
-        return result if self._declared is None else self._declared.typed(result)
+        for stage in self._stages:
+            stage.create_view(session)
+        return session.sql(self.sql)
 
     def _analysed(self, analyse: Callable[[], Any]) -> Any:
         """Return what Spark makes of the query, its errors in one sentence."""

@@ -57,8 +57,12 @@ class QueryText:
         return SqlError(message, self.position_of(node) or self.source.position)
 
 
-def parse_query(source: SqlText) -> QueryText:
+def parse_query(source: SqlText, time_zone: str = "UTC") -> QueryText:
     """Parse a query.
+
+    Args:
+        source: The query.
+        time_zone: The session's time zone, in which windows begin.
 
     Raises:
         SqlSyntaxError: It is not SQL.
@@ -74,7 +78,7 @@ def parse_query(source: SqlText) -> QueryText:
             f"the query ends within a text or a comment: {_one_line(str(error))}", source.position
         ) from None
     hints = dict(_hints(source, tokens))
-    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset))
+    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset), time_zone)
     edits = tuple(sorted((*rewriter.edits(), *(edit for _, edit in hints.values()))))
     text = apply_edits(source.text, edits)
     try:

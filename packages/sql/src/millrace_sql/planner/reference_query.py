@@ -35,13 +35,16 @@ class Reference:
     schema: StructType
 
     @classmethod
-    def declared(cls, spark: SparkSession, scans: tuple[Scan, ...], sql: str) -> Reference:
+    def of(cls, spark: SparkSession, scans: tuple[Scan, ...], sql: str) -> Reference:
         """Analyse a query over stand-ins of its tables.
 
         Args:
             spark: The session.
             scans: Its tables; views of their names are created, and replaced later by those of their rows.
             sql: The user's text, with names of the scans.
+
+        Raises:
+            SqlError: The rewritten query means something else to Spark.
         """
         from pyspark.sql import functions
         from pyspark.sql.types import StructField, StructType
@@ -51,25 +54,16 @@ class Reference:
             # Spark must not see that there are no rows, or it would make nothing of the query
             row = functions.from_json(functions.col("id").cast("string"), schema).alias("row")
             spark.range(1).select(row).select("row.*").createOrReplaceTempView(scan.view_name)
-        return cls(spark.sql(sql).schema)
-
-    @classmethod
-    def of(cls, spark: SparkSession, scans: tuple[Scan, ...], sql: str) -> Reference:
-        """Analyse a query that is rewritten over stand-ins of its tables; see `declared`.
-
-        Raises:
-            SqlError: The rewritten query means something else to Spark.
-        """
-        reference = cls.declared(spark, scans, sql)
+        schema = spark.sql(sql).schema
         rewritten = spark_sql(parse_expression(sql))
-        columns = len(reference.schema.fields)
+        columns = len(schema.fields)
         if _plan(spark, sql, columns) != _plan(spark, rewritten, columns):
             message = (
                 "a part of the query cannot be rewritten for a stream of changes without changing its meaning: "
                 f"Spark reads it as written otherwise than {rewritten!r}; write it in plainer SQL"
             )
             raise SqlError(message)
-        return reference
+        return cls(schema)
 
     def typed(self, rows: DataFrame) -> DataFrame:
         """Return rows of the rewritten query under the names and types of the query as it was written."""

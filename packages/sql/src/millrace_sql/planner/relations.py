@@ -28,6 +28,8 @@ class Relation:
         scans: The scans whose old rows of updates (``-U``) would come out as such, if they were asked for.
         has_state: Whether Spark keeps state for it, so that it has no old rows and no further state after it.
         is_static: Whether a stream reads it as a batch.
+        lost_key: The columns that identified its rows before a query left one of them out; empty for none.
+        has_one_row: Whether it is one row, which changes.
         origin: The operation that makes it a changelog; empty when it is insert-only.
         volatile: The columns whose values are other ones for the old row of an update than they were, in lower case,
             with the function that makes them so.
@@ -42,6 +44,8 @@ class Relation:
     scans: frozenset[int] = frozenset()
     has_state: bool = False
     is_static: bool = False
+    lost_key: tuple[str, ...] = ()
+    has_one_row: bool = False
     origin: str = ""
     volatile: Mapping[str, str] = field(default_factory=dict)
     processing_time: frozenset[str] = frozenset()

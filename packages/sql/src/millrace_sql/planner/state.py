@@ -35,12 +35,14 @@ class StateStage:
         query: What is grouped: groups, arguments and the sign of each row.
         groups: The number of groups.
         accumulators: What is kept for each group.
+        returns_old: Whether the result that a group had is returned before the one that it has.
     """
 
     view_name: str
     query: exp.Expr
     groups: int
     accumulators: tuple[Accumulator, ...]
+    returns_old: bool = False
 
     def create_view(self, spark: SparkSession) -> None:
         """Create the view.
@@ -56,7 +58,8 @@ class StateStage:
             f"{_decoded(f'__value{number}', accumulator, type_)} AS __value{number}"
             for number, (accumulator, type_) in enumerate(zip(self.accumulators, types, strict=True))
         ]
-        kept.selectExpr(*groups, *values, "__rows", "__first").createOrReplaceTempView(self.view_name)
+        columns = ("__rows", "__first", "__old", "__paired")
+        kept.selectExpr(*groups, *values, *columns).createOrReplaceTempView(self.view_name)
 
     def _kept_rows(self, rows: DataFrame, types: list[DataType]) -> DataFrame:
         groups = [f"__group{number}" for number in range(self.groups)]
@@ -77,12 +80,14 @@ class StateStage:
                 *(StructField(name, StringType()) for name in names),
                 StructField("__rows", LongType()),
                 StructField("__first", BooleanType()),
+                StructField("__old", BooleanType()),
+                StructField("__paired", BooleanType()),
             ]
         )
         kinds = tuple(
             (_number_type(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
         )
-        update = _updater(keys, kinds)
+        update = _updater(keys, kinds, returns_old=self.returns_old)
         return encoded.groupBy(*keys).applyInPandasWithState(update, output, "values STRING", "update", "NoTimeout")
 
 
@@ -153,9 +158,15 @@ def _number_type(type_: DataType) -> str:
 
 
 def _updater(
-    keys: list[str], kinds: tuple[tuple[str, str], ...]
+    keys: list[str], kinds: tuple[tuple[str, str], ...], *, returns_old: bool
 ) -> Callable[[tuple, Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
     """Return the function that adds the rows of a micro-batch to a group's state, and emits its values."""
+    is_whole = keys == ["__all"]
+
+    def results(kept: dict[str, Any]) -> list[str | None]:
+        return [
+            _result(value, kind, number_type) for value, (number_type, kind) in zip(kept["values"], kinds, strict=True)
+        ]
 
     def update(key: tuple, batches: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
         import pandas as pd
@@ -164,26 +175,35 @@ def _updater(
         kept: dict[str, Any] = (
             json.loads(state.get[0]) if existed else {"rows": 0, "values": [_empty(kind) for _, kind in kinds]}
         )
+        before, old = kept["rows"], results(kept) if returns_old and existed else []
         for batch in batches:
-            signs = batch["__sign"].tolist()
-            kept["rows"] += sum(signs)
-            for number, (number_type, kind) in enumerate(kinds):
-                texts = batch[f"__value{number}"].tolist()
-                kept["values"][number] = _added(
-                    kept["values"][number], kind, number_type, zip(texts, signs, strict=True)
-                )
-        results = [
-            _result(value, kind, number_type) for value, (number_type, kind) in zip(kept["values"], kinds, strict=True)
-        ]
-        if kept["rows"] or any(kept["values"]) or keys == ["__all"]:
+            _add(kept, kinds, batch)
+        new = results(kept)
+        if kept["rows"] or any(kept["values"]) or is_whole:
             state.update((json.dumps(kept),))
         elif existed:
             state.remove()
-        columns: dict[str, list[Any]] = {name: [value] for name, value in zip(keys, key, strict=True)}
-        columns |= {f"__value{number}": [value] for number, value in enumerate(results)}
-        yield pd.DataFrame({**columns, "__rows": [kept["rows"]], "__first": [not existed]})
+        had, has = existed and (before > 0 or is_whole), kept["rows"] > 0 or is_whole
+        rows = [(new, kept["rows"], not existed, False, had)]
+        if returns_old and had:
+            # A result that stays as it was is none that changes
+            rows = [(old, before, False, True, has), *rows] if old != new or had != has else []
+        columns: dict[str, list[Any]] = {name: [value] * len(rows) for name, value in zip(keys, key, strict=True)}
+        columns |= {f"__value{number}": [row[0][number] for row in rows] for number in range(len(kinds))}
+        others = ("__rows", "__first", "__old", "__paired")
+        columns |= {name: [row[place] for row in rows] for place, name in enumerate(others, start=1)}
+        yield pd.DataFrame(columns)
 
     return update
+
+
+def _add(kept: dict[str, Any], kinds: tuple[tuple[str, str], ...], batch: pd.DataFrame) -> None:
+    """Add rows to what is kept of their group."""
+    signs = batch["__sign"].tolist()
+    kept["rows"] += sum(signs)
+    for number, (number_type, kind) in enumerate(kinds):
+        texts = batch[f"__value{number}"].tolist()
+        kept["values"][number] = _added(kept["values"][number], kind, number_type, zip(texts, signs, strict=True))
 
 
 def _empty(kind: str) -> Any:

@@ -33,6 +33,13 @@ class Step:
         return f"{self.name}({', '.join((*self.details, f'changelogMode={self.mode}'))})"
 
 
+def steps_of(step: Step) -> Iterator[Step]:
+    """Yield a step and all steps before it."""
+    yield step
+    for child in step.inputs:
+        yield from steps_of(child)
+
+
 def tree_of(step: Step) -> str:
     """Return a line for each step, the last operation first and what it reads below it."""
     return "\n".join((str(step), *_below(step, "")))

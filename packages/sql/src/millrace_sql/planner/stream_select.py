@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
-from millrace_sql.planner.aggregation import aggregates_of, plan_aggregation
+from millrace_sql.planner.aggregation import plan_aggregation
+from millrace_sql.planner.grouping import aggregates_of
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import (
     INSERT_ONLY,
@@ -55,6 +56,7 @@ def plan_stream_select(
         if relation.key and all(name in kept for name in relation.key)
         else ()
     )
+    lost_key = relation.lost_key if key or not relation.key else relation.key
     key = () if _makes_rows(node) else key
     volatile = selected_columns(node, relation)
     mode, details, is_needed = relation.mode, _details(node), _does_something(node)
@@ -70,6 +72,7 @@ def plan_stream_select(
         key,
         relation.scans,
         has_state=relation.has_state,
+        lost_key=lost_key,
         is_static=relation.is_static,
         origin=relation.origin,
         volatile=volatile.functions,
@@ -129,12 +132,12 @@ def _pass_changes_on(
     if where is not None:
         _check_deterministic(text, where.this, relation)
     if not key:
-        if relation.has_state:
+        if relation.has_state and not analysis.keeps_results:
             shown = ", ".join(relation.key)
             message = f"the rows of {relation.origin} are known by {shown or 'nothing'}, which the query leaves out: "
             raise text.error(message + f"add {shown} to SELECT" if shown else message + "name its groups", node)
         analysis.ask_for_old_rows(text, result)
-    if where is not None and relation.has_state:
+    if where is not None and relation.has_state and not analysis.keeps_results:
         # There is no old row to send on: a row that does not pass deletes the one of its key
         passes = f"COALESCE(({spark_sql(where.this)}), FALSE)"
         row_kind = f"CASE WHEN {passes} THEN {row_kind} ELSE '-D' END"

@@ -45,6 +45,11 @@ class KafkaSink(TableSink):
         """All kinds of rows with a format of changes, else insertions."""
         return ChangelogMode.ALL if self._has_row_kinds else ChangelogMode.INSERT_ONLY
 
+    @property
+    def needs_update_before(self) -> bool:
+        """True with a format of changes: a message that takes the old row back goes before that of the new one."""
+        return self._has_row_kinds
+
     def planned_write(self) -> Properties:
         """Return the options of the write."""
         return self._options

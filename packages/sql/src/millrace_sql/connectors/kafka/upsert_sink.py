@@ -26,6 +26,11 @@ class UpsertKafkaSink(KafkaSink):
         """All kinds but the old rows of updates, which are not written."""
         return ChangelogMode.UPSERT
 
+    @property
+    def needs_update_before(self) -> bool:
+        """False: a new row replaces that of its key."""
+        return False
+
     def _divided(self, rows: DataFrame) -> DataFrame:
         """Let one task write all changes of a key, in order."""
         from millrace import repartition_by_key

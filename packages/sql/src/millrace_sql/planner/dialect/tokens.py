@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from millrace_catalog.expressions.sql_calls import rewrite_call
 from millrace_catalog.expressions.type_names import rewrite_type
 from millrace_sql.errors import SqlError
-from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, window_select
+from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, check_window, window_select
 
 if TYPE_CHECKING:
     from sqlglot.tokens import Token
@@ -44,6 +44,7 @@ class TokenRewriter:
         text: The query.
         tokens: Its tokens.
         place: Returns the place in the script of an offset in the text.
+        time_zone: The session's time zone, in which windows begin.
 
     Attributes:
         temporal: The times after FOR SYSTEM_TIME AS OF, as they are written, by the offset of the last character of the
@@ -52,10 +53,13 @@ class TokenRewriter:
             table's name; filled by `edits`.
     """
 
-    def __init__(self, text: str, tokens: list[Token], place: Callable[[int], Position]) -> None:
+    def __init__(
+        self, text: str, tokens: list[Token], place: Callable[[int], Position], time_zone: str = "UTC"
+    ) -> None:
         self._text = text
         self._tokens = tokens
         self._place = place
+        self._time_zone = time_zone
         self.temporal: dict[int, str] = {}
         self.session_keys: dict[int, tuple[str, ...]] = {}
 
@@ -142,7 +146,8 @@ class TokenRewriter:
             raise SqlError(message, place)
         column = _DESCRIPTOR.sub("", self._source(rest[0]))
         try:
-            before, after = window_select(words[2], column.strip(), [self._source(part) for part in rest[1:]])
+            intervals = [self._source(part) for part in rest[1:]]
+            before, after = window_select(words[2], column.strip(), intervals, self._time_zone)
         except ValueError as error:
             raise SqlError(str(error), place) from None
         # sqlglot makes one token of the two words
@@ -207,8 +212,7 @@ class TokenRewriter:
         if not name or not (name[0].isalpha() or name[0] == "_"):
             return None
         if name == "WINDOW":  # which sqlglot takes for the clause of named windows after GROUP BY
-            token = self._tokens[index]
-            return [Edit(token.start, token.end + 1, f"`{token.text}`")], index + 1
+            return self._window_call(index, close)
         try:
             replacement = rewrite_call(name, self._word(index + 1), lambda: self._arguments(index + 2, close))
         except ValueError as error:
@@ -216,6 +220,14 @@ class TokenRewriter:
         if replacement is None:
             return None
         return [Edit(self._tokens[index].start, self._tokens[close].end + 1, replacement)], close + 1
+
+    def _window_call(self, index: int, close: int) -> tuple[list[Edit], int]:
+        token = self._tokens[index]
+        try:
+            check_window([self._source(part) for part in self._split(index + 2, close)], self._time_zone)
+        except ValueError as error:
+            raise SqlError(str(error), self._place(token.start)) from None
+        return [Edit(token.start, token.end + 1, f"`{token.text}`")], index + 1
 
     def _arguments(self, begin: int, end: int) -> list[list[str]]:
         """Return the texts of a call's arguments, each cut into its words at its top level, rewritten themselves."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from millrace_sql.planner.dialect.time_zones import has_windows_of_utc, is_utc
+
 WINDOW_FUNCTIONS = {"TUMBLE", "HOP", "CUMULATE", "SESSION"}
 SESSION_COLUMN, LARGEST_COLUMN = "__session_window", "__largest_window"
 """Columns by which the planner knows SESSION and CUMULATE."""
@@ -19,6 +21,7 @@ _UNITS_MS = {
     "SECOND": 1000,
     "MILLISECOND": 1,
 }
+_DURATION = re.compile(rf"(?:INTERVAL\s+)?'?\s*(\d+)\s*'?\s*({'|'.join(_UNITS_MS)})S?\s*'?", re.IGNORECASE)
 _INTERVAL = re.compile(rf"INTERVAL\s+'?\s*(\d+)\s*'?\s*({'|'.join(_UNITS_MS)})S?", re.IGNORECASE)
 _NAMES = {
     "TUMBLE": ("SIZE", "OFFSET"),
@@ -29,13 +32,17 @@ _NAMES = {
 _REQUIRED = {"TUMBLE": ("SIZE",), "HOP": ("SLIDE", "SIZE"), "CUMULATE": ("STEP", "SIZE"), "SESSION": ("GAP",)}
 
 
-def window_select(name: str, column: str, arguments: list[str]) -> tuple[str, str]:
+def window_select(name: str, column: str, arguments: list[str], time_zone: str) -> tuple[str, str]:
     """Return the texts before and after the table of a window function's table.
+
+    Windows begin at multiples of local time, as in the reference; those of Spark at multiples of UTC, but of a
+    TIMESTAMP without a time zone.
 
     Args:
         name: TUMBLE, HOP, CUMULATE or SESSION.
         column: The column of DESCRIPTOR, as it is written.
         arguments: The intervals, as they are written, with their names where they have some.
+        time_zone: The session's time zone.
 
     Raises:
         ValueError: Spark has no such window.
@@ -47,8 +54,15 @@ def window_select(name: str, column: str, arguments: list[str]) -> tuple[str, st
         raise ValueError(message)
     if name == "SESSION":
         return f"(SELECT *, session_window({column}, '{given['GAP']}') AS {SESSION_COLUMN} FROM ", ")"  # noqa: S608
+    is_local = not is_utc(time_zone)
     if name == "CUMULATE":
-        return _cumulate(column, given)
+        return _cumulate(column, given, is_local=is_local)
+    if is_local:
+        return (
+            f"(SELECT * EXCEPT (__window), {_local_bounds('__window.start', '__window.end', column)} FROM "  # noqa: S608
+            f"(SELECT *, {_window(_local(column), given)} AS __window FROM ",
+            "))",
+        )
     return (
         "(SELECT * EXCEPT (__window), __window.start AS window_start, __window.end AS window_end, "  # noqa: S608
         f"window_time(__window) AS window_time FROM (SELECT *, {_window(column, given)} AS __window FROM ",
@@ -63,20 +77,59 @@ def _window(column: str, given: dict[str, str]) -> str:
     return f"window({column}, {durations})"
 
 
-def _cumulate(column: str, given: dict[str, str]) -> tuple[str, str]:
+def check_window(arguments: list[str], time_zone: str) -> None:
+    """Check that Spark's function `window` makes the windows of a time zone.
+
+    Args:
+        arguments: What it is called with, as it is written.
+        time_zone: The session's time zone.
+
+    Raises:
+        ValueError: Its windows begin at other times.
+    """
+    if len(arguments) not in {2, 3} or is_utc(time_zone):  # four have the time at which windows begin
+        return
+    match = _DURATION.fullmatch(arguments[-1].strip())
+    if match is None or has_windows_of_utc(time_zone, _milliseconds(f"{match[1]} {match[2]}")):
+        return
+    function, size = ("TUMBLE", "size") if len(arguments) == 2 else ("HOP", "slide, size")
+    message = (
+        f"Spark's function window makes windows that begin at multiples of UTC, not of {time_zone}: write "
+        f"TABLE({function}(TABLE t, DESCRIPTOR({arguments[0].strip()}), {size})), and GROUP BY window_start, window_end"
+    )
+    raise ValueError(message)
+
+
+def _local(column: str) -> str:
+    return f"CAST({column} AS TIMESTAMP_NTZ)"
+
+
+def _local_bounds(start: str, end: str, column: str) -> str:
+    """Return the columns of a window from its local times, in the type of the time column, which is never NULL here."""
+    ends = f"COALESCE({end}, {column})"
+    return (
+        f"COALESCE({start}, {column}) AS window_start, {ends} AS window_end, "
+        f"{ends} - INTERVAL '0.000001' SECOND AS window_time"
+    )
+
+
+def _cumulate(column: str, given: dict[str, str], *, is_local: bool) -> tuple[str, str]:
     """Return a query that repeats each row for the window of its step, and for each larger one to the largest."""
     step_ms, size_ms = (_milliseconds(given[key]) for key in ("STEP", "SIZE"))
+    if step_ms == 0:
+        raise ValueError("CUMULATE: the step is 0; write one above it, such as INTERVAL '1' HOUR")
     if size_ms % step_ms:
         message = f"CUMULATE: the size, {given['SIZE']}, is no multiple of the step, {given['STEP']}"
         raise ValueError(message)
     offset = {"OFFSET": given["OFFSET"]} if "OFFSET" in given else {}
-    step = _window(column, {"SIZE": given["STEP"], **offset})
+    time = _local(column) if is_local else column
+    step = _window(time, {"SIZE": given["STEP"], **offset})
     ends = f"SEQUENCE(__step.end, {LARGEST_COLUMN}.end, INTERVAL '{step_ms / 1000:.3f}' SECOND)"
-    largest = _window(column, {"SIZE": given["SIZE"], **offset})
+    largest = _window(time, {"SIZE": given["SIZE"], **offset})
     return (
-        "(SELECT *, window_end - INTERVAL '0.000001' SECOND AS window_time FROM "  # noqa: S608
-        f"(SELECT * EXCEPT (__step, {LARGEST_COLUMN}), {LARGEST_COLUMN}.start AS window_start, EXPLODE({ends}) AS "
-        f"window_end FROM (SELECT *, {step} AS __step FROM (SELECT *, {largest} AS {LARGEST_COLUMN} FROM ",
+        f"(SELECT * EXCEPT (__start, __end), {_local_bounds('__start', '__end', column)} FROM "  # noqa: S608
+        f"(SELECT * EXCEPT (__step, {LARGEST_COLUMN}), {LARGEST_COLUMN}.start AS __start, EXPLODE({ends}) AS "
+        f"__end FROM (SELECT *, {step} AS __step FROM (SELECT *, {largest} AS {LARGEST_COLUMN} FROM ",
         "))))",
     )
 
