@@ -54,9 +54,7 @@ def test_tables_are_two_for_a_pipeline_and_refused_where_names_are_compared_with
     assert set(parser.report.tables) == {"shop.orders", "shop.Orders"}
     jdbc_sink = make_sink(JdbcPipelineSink, url="jdbc:postgresql://h/d")
     jdbc_sink._table("shop.orders")
-    with pytest.raises(
-        SchemaError, match=r"tables 'shop\.orders' and 'shop\.Orders' would both be shop\.Orders"
-    ):
+    with pytest.raises(SchemaError, match=r"tables 'shop\.orders' and 'shop\.Orders' would both be shop\.Orders"):
         jdbc_sink._table("shop.Orders")
     delta_sink = make_sink(DeltaPipelineSink, path="/lake")
     assert [delta_sink._table(name).uri for name in ("shop.orders", "shop.Orders")] == [
