@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from millrace.worker_tracebacks import hidden_worker_tracebacks
 from millrace_cdc.definition_files import read_definition
 from millrace_cdc.pipeline import Pipeline
 from millrace_cdc.plans.text import render_plan
@@ -54,7 +55,8 @@ def plan_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappi
 
             # It writes each error of an expression, which is among the plan's problems, as a line of JSON
             PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
-            started.append(local_session("millrace plan", config={"spark.log.level": "OFF", **conf}))
+            with hidden_worker_tracebacks():
+                started.append(local_session("millrace plan", config={"spark.log.level": "OFF", **conf}))
         return started[0]
 
     try:

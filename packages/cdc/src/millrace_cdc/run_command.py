@@ -9,6 +9,7 @@ import click
 
 from millrace.failures import sentence_of
 from millrace.wording import counted
+from millrace.worker_tracebacks import hidden_worker_tracebacks
 from millrace_cdc.pipeline import Pipeline
 from millrace_cdc.runtime.task_reports import describe_skipped
 from millrace_cli.errors import CommandError
@@ -50,7 +51,8 @@ def run_definition(
 
     from millrace import local_session
 
-    spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf})
+    with hidden_worker_tracebacks():
+        spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf})
     try:
         running = Pipeline(definition).run(
             spark,

@@ -45,7 +45,8 @@ def check_case(names: tuple[str, ...], table: str) -> None:
         if other != name:
             raise SchemaError(
                 f"{table} would have the columns {quote_name(other)} and {quote_name(name)}, which differ only in "
-                f"case: choose other prefixes ('key.fields-prefix', 'value.fields-prefix') or names of computed columns"
+                f"case: choose other prefixes ('key.fields-prefix', 'value.fields-prefix') or names of computed "
+                f"columns, or rename one in a projection"
             )
 
 

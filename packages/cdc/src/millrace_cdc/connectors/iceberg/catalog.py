@@ -20,6 +20,7 @@ from millrace.contracts import PipelineTable
 from millrace.errors import MachineError, SchemaError
 from millrace.options.secrets import is_secret
 from millrace_catalog.jvm import hadoop_configuration, session_jvm
+from millrace_catalog.sinks.columns import check_case
 from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_cdc.connectors.dropped_targets import check_columns, missing_table
 from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
@@ -234,6 +235,8 @@ class IcebergTable:
         """
         schema = self._schema()
         names = {field.name for field in table.schema}
+        stored = [each["name"] for each in schema["fields"]]
+        check_case(tuple(dict.fromkeys((*stored, *table.schema.names))), f"table {self._id!r}")
         required = [each["name"] for each in schema["fields"] if each["required"] and each["name"] not in names]
         if required:
             raise SchemaError(

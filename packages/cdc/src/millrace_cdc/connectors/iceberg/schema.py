@@ -15,6 +15,7 @@ from pyspark.sql import types as sql
 
 from millrace.contracts import PipelineTable
 from millrace.errors import SchemaError
+from millrace_catalog.sinks.columns import check_case
 
 IcebergType = str | dict[str, Any]
 _SCALARS: dict[type[sql.DataType], str] = {
@@ -57,8 +58,9 @@ def iceberg_schema(table: PipelineTable) -> dict[str, Any]:
     """Return the schema of a new table; its ids are replaced when it is created.
 
     Raises:
-        SchemaError: A column has a type that Iceberg has not.
+        SchemaError: A column has a type that Iceberg has not, or names differ only in case.
     """
+    check_case(tuple(table.schema.names), f"table {table.id!r}")
     ids = itertools.count(1)
     fields = [_field(each, ids, is_key=each.name in table.primary_key) for each in table.schema]
     keys = [each for each in fields if each["required"]]

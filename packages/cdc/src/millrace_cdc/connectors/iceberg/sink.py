@@ -182,8 +182,8 @@ class IcebergPipelineSink(PipelineSink):
             if existing is None:
                 catalog.create(table, self._partition(table), {**dict(self.options.table_properties), **table.options})
             else:
-                existing.widen(table)
                 existing.check(table)
+                existing.widen(table)
 
     def _table(self, catalog: IcebergCatalog, table: PipelineTable) -> IcebergTable:
         with blamed_on(table.id):

@@ -17,6 +17,7 @@ from millrace.contracts import (
 )
 from millrace.errors import OptionsError, SchemaError
 from millrace.table_names import join_names
+from millrace_catalog.sinks.columns import check_case
 from millrace_catalog.sinks.jdbc.database import Connection, Database
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
@@ -156,6 +157,7 @@ class JdbcPipelineSink(PipelineSink):
         name = self._name(table.id)
         try:
             target = self._table(table.id)
+            check_case(tuple(table.schema.names), f"table {table.id!r}")
             exists = target.stored_columns(connection, _columns_of(table).names) is not None
             _refuse_layout(table)
         except SchemaError as error:

@@ -21,6 +21,7 @@ from millrace.contracts import (
 from millrace.errors import SchemaError
 from millrace.pyspark_internals import to_arrow_schema
 from millrace_catalog.jvm import HadoopFolder, hadoop_configuration, session_jvm
+from millrace_catalog.sinks.columns import check_case
 from millrace_catalog.sinks.parquet import APPENDED, ParquetSink
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
@@ -152,6 +153,7 @@ class ParquetPipelineSink(PipelineSink):
             sql.StructField(f"{self.options.position_prefix}{name}", type_)
             for name, type_ in zip(POSITION, _POSITION_TYPES, strict=True)
         ]
+        check_case(tuple(table.schema.names), f"table {table.id!r}")
         extra = {field.name for field in (first, *positions)}
         if taken := sorted(extra & set(table.schema.names)):
             raise SchemaError(
