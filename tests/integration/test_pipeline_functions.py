@@ -64,7 +64,7 @@ def test_a_plan_reports_a_call_that_does_not_fit_its_function(spark):
     text = text.replace('python-code: "def eval(rate): return 100 / rate"', code)
     problems = Pipeline.from_yaml(text).plan(spark).to_dict()["problems"]
     assert problems == [
-        "line 14, column 59: transform of table 'shop.users': function 'share': its argument rate is str, "
+        "line 13, column 59: transform of table 'shop.users': function 'share': its argument rate is str, "
         "but the expression is BIGINT"
     ]
 
@@ -77,6 +77,6 @@ def test_a_function_that_fails_is_told_with_table_rule_and_message(spark, tmp_pa
     running = Pipeline.from_file(file).run(spark, checkpoint_location=str(tmp_path / "checkpoint"), once=True)
     with pytest.raises(StreamingQueryException, match="division by zero") as told:
         running.await_termination()
-    assert "table 'shop.users': transform of shop.users, line 14, column 59: share(rate) fails for the message" in str(
+    assert "table 'shop.users': transform of shop.users, line 13, column 59: share(rate) fails for the message" in str(
         told.value
     )

@@ -30,6 +30,7 @@ from millrace_cdc.plans.model import (
     PlannedTarget,
 )
 from millrace_cdc.plans.sampling import Sample, sample_tables
+from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.routing.router import Route, Router
 from millrace_cdc.runtime.execution import PipelineJob, pipeline_session
 from millrace_cdc.runtime.message_keys import describe_keyless
@@ -43,7 +44,7 @@ from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.task_reports import describe_skipped
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.table_id import table_id
-from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
+from millrace_cdc.transforms.transform import BoundTransform, Transforms
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -237,7 +238,7 @@ class _Planning:
             pattern = Route.of(rule).pattern
             yield PlannedRule("route", number, rule.source_table, tuple(n for n, i in ids.items() if pattern.match(i)))
         for number, transform in enumerate(self._job.transforms, start=1):
-            selector = Transform.of(transform).selector
+            selector = TableSelector(transform.source_table)
             found = tuple(name for name, id_ in ids.items() if selector.matches(id_))
             yield PlannedRule("transform", number, transform.source_table, found)
 
