@@ -152,3 +152,25 @@ def test_what_happens_without_a_match_is_one_of_two() -> None:
 def test_seconds_are_told_from_milliseconds(times: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="1700000000 ms is a day of 1970; if these are seconds, give 1700000000000"):
         TimestampOptions(**times)
+
+
+@pytest.mark.parametrize(
+    ("millis", "problem"),
+    [
+        (
+            100_000_000_000_000,
+            "100000000000000 ms is after the year 5138; if these are microseconds, give 1000000",
+        ),
+        (1_700_000_000_000_000, "if these are microseconds, give 1700000000000"),
+        (1_700_000_000_000_000_000, "if these are nanoseconds, give 1700000000000"),
+    ],
+)
+def test_microseconds_and_nanoseconds_are_told_from_milliseconds(millis: int, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        TimestampOptions(millis=millis)
+    with pytest.raises(ValueError, match=problem):
+        TimestampOptions(partition_millis=((None, 0, millis),))
+
+
+def test_the_latest_time_of_kafka_is_a_time() -> None:
+    assert TimestampOptions(millis=2**63 - 1).millis == 2**63 - 1

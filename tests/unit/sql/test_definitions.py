@@ -29,6 +29,15 @@ ID = PhysicalColumn("id", BIGINT)
 COUNTRY = PhysicalColumn("country", STRING)
 TIME = PhysicalColumn("ts", timestamp_ltz(3))
 OPTIONS = {"connector": "kafka"}
+LEGACY = {
+    "connector.type": "kafka",
+    "connector.version": "universal",
+    "connector.topic": "orders",
+    "connector.properties.bootstrap.servers": "h:9092",
+    "format.type": "json",
+    "format.fail-on-missing-field": "true",
+    "update-mode": "append",
+}
 
 
 def table(*columns, **parts):
@@ -56,6 +65,13 @@ def test_a_key_may_have_metadata_columns():
     [
         (table(ID, options={}), "table default_catalog.default_database.orders: the option 'connector' is required"),
         (table(ID, options={"conector": "kafka"}), "did you mean 'connector' instead of 'conector'?"),
+        (
+            table(ID, options=LEGACY),
+            "orders: the options have the names of Flink before 1.11: write 'connector.type' as 'connector', "
+            "'connector.topic' as 'topic', 'connector.properties.bootstrap.servers' as 'properties.bootstrap.servers', "
+            "'format.type' as 'format', 'format.fail-on-missing-field' as 'json.fail-on-missing-field', and leave out "
+            "'connector.version', 'update-mode'",
+        ),
         (table(ID, PhysicalColumn("ID", STRING)), "column ID is defined twice"),
         (
             table(COUNTRY, primary_key=PrimaryKey(("contry",))),

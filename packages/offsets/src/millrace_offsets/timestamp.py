@@ -20,6 +20,9 @@ LATEST_MILLIS = 2**63 - 1
 _SECONDS_SINCE_2001 = range(1_000_000_000, 10_000_000_000)
 """Numbers that are seconds of our time: as milliseconds they are days of 1970, before anything was written to Kafka."""
 
+_FIRST_MICROSECONDS, _FIRST_NANOSECONDS = 10**14, 10**17
+"""The smallest numbers that are microseconds and nanoseconds of our time, from 1973 on."""
+
 
 def parse_timestamps(text: str) -> tuple[tuple[str | None, int, int], ...]:
     """Parse the option into topic (None for every topic), partition and milliseconds of each entry of the option.
@@ -77,8 +80,15 @@ class TimestampOptions:
             raise ValueError("give timestamp-millis, or else partition-timestamps for single partitions")
         single = [each for _, _, each in self.partition_millis]
         for millis in single if self.millis is None else [self.millis]:
-            if millis in _SECONDS_SINCE_2001:
-                raise ValueError(f"{millis} ms is a day of 1970; if these are seconds, give {millis * 1000}")
+            _check_unit(millis)
+
+
+def _check_unit(millis: int) -> None:
+    if millis in _SECONDS_SINCE_2001:
+        raise ValueError(f"{millis} ms is a day of 1970; if these are seconds, give {millis * 1000}")
+    if _FIRST_MICROSECONDS <= millis < LATEST_MILLIS:
+        unit, factor = ("nanoseconds", 10**6) if millis >= _FIRST_NANOSECONDS else ("microseconds", 10**3)
+        raise ValueError(f"{millis} ms is after the year 5138; if these are {unit}, give {millis // factor}")
 
 
 class TimestampOffset(OffsetInitializer):

@@ -14,6 +14,7 @@ from millrace.options.suggestions import closest
 from millrace_catalog.types import DataType, with_nullability
 from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.definitions.event_time import watermark_delay_ms
+from millrace_sql.definitions.legacy_options import legacy_advice
 from millrace_sql.definitions.model import CONNECTOR, TableDefinition, shown
 from millrace_sql.errors import SqlError
 from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, PhysicalColumn, Position
@@ -45,7 +46,8 @@ def _check_connector(table: TableDefinition, position: Position) -> None:
         name = shown(table.identifier)
         given = closest(CONNECTOR, table.options)
         hint = f"did you mean {CONNECTOR!r} instead of {given!r}?" if given else "such as 'connector' = 'kafka'"
-        raise SqlError(f"table {name}: the option 'connector' is required, {hint}", position)
+        problem = legacy_advice(table.options) or f"the option 'connector' is required, {hint}"
+        raise SqlError(f"table {name}: {problem}", position)
 
 
 def _check_names(columns: tuple[Column, ...], position: Position) -> None:
