@@ -57,6 +57,15 @@ def test_a_connection_that_served_requests_is_lost(line: str, is_lost: bool) -> 
     assert client_log.has_lost_connection == is_lost
 
 
+def test_a_broker_that_dies_is_not_taken_for_one_that_expects_another_protocol() -> None:
+    closed = "FAIL [p] [thrd:h:1/1]: h:1/1: Disconnected: connection closed by peer (after 5ms in state UP)"
+    client_log = ClientLog()
+    client_log.log(20, "%s", closed)
+    assert "as a listener with SASL does" in (client_log.protocol_hint() or "")
+    client_log._on_error(KafkaError(KafkaError._TRANSPORT, "h:1/1: Connect to h:1 failed: Connection refused"))
+    assert client_log.protocol_hint() is None
+
+
 def test_a_real_client_reports_here() -> None:
     client_log = ClientLog()
     client = Producer({"bootstrap.servers": "127.0.0.1:1", **client_log.settings()})

@@ -28,6 +28,8 @@ logger.addHandler(logging.NullHandler())
 SECURITY_ERROR_GRACE_S = 10.0
 """Time after which a refusal by brokers that have answered before is an error; until then they may be starting."""
 
+_REFUSED = "Connection refused"
+
 _LOST_CONNECTION = re.compile(r"\bFAIL\b.* in state UP\b|\bREQTMOUT\b")
 """A line on a connection that has ended, or on a request without an answer; errors do not tell the former."""
 
@@ -98,10 +100,15 @@ class ClientLog:
         line = form % values if values else form
         if level >= logging.INFO and _LOST_CONNECTION.search(line):
             self._lost_connections += 1
+        if _REFUSED in line:
+            self._protocol_hint = None
         self._protocol_hint = self._protocol_hint or protocol_mismatch_hint(line, self._client)
 
     def _on_error(self, error: KafkaError) -> None:
         text = error.str()
+        if _REFUSED in text:
+            # A broker that is dying closes connections first, as one does that expects another protocol
+            self._protocol_hint = None
         # The cause must outlast "1/1 brokers are down", which librdkafka before 2.16 repeats with each attempt
         if redact(text) not in self._errors:
             self._errors.append(redact(text))

@@ -20,9 +20,16 @@ from millrace.kafka.consumer import consume_to_end, new_consumer
 from millrace.kafka.errors import client_errors
 from millrace.kafka.retry import RETRY_TIMEOUT_S, poll
 from millrace.kafka.transactional_producer import TransactionalProducer
+from millrace.kafka.write_admin import write_admin_for
 from millrace.options.secrets import Properties
 from millrace.options.values import topic_matcher
 from millrace.records.producer_records import Headers, ProducerRecords
+from millrace.sink.committer.comparable_logs import (
+    CLEANUP_POLICY,
+    TIMESTAMP_TYPE,
+    check_nothing_is_deleted,
+    check_topic_is_comparable,
+)
 from millrace.sink.committer.ledger_store import transactional_id
 
 READ_TIMEOUT_S = 3600.0
@@ -82,7 +89,8 @@ def read_committed_records(config: SinkConfig, task_count: int, own_index: int, 
         began_ms: The time, in ms since 1970.
 
     Raises:
-        LedgerError: Transactions are open in the topics that are not the tasks'.
+        LedgerError: Transactions are open in the topics that are not the tasks', or the topics may lack records that
+            were written.
         ClientError: The brokers refuse, or do not answer.
     """
 
@@ -94,6 +102,9 @@ def read_committed_records(config: SinkConfig, task_count: int, own_index: int, 
     client = Properties({**without_producer_properties(config.client), "isolation.level": "read_committed"})
     admin = KafkaAdmin(client, RETRY_TIMEOUT_S)
     partitions = _partitions(config, admin)
+    settings = write_admin_for(config.client)
+    for topic in {partition.topic for partition in partitions}:
+        check_topic_is_comparable(topic, settings.topic_config(topic, TIMESTAMP_TYPE, CLEANUP_POLICY))
     ends = admin.high_watermarks(partitions)
 
     def hidden() -> list[TopicPartition]:
@@ -108,7 +119,9 @@ def read_committed_records(config: SinkConfig, task_count: int, own_index: int, 
             f"transaction.timeout.ms, and start again. To see the producers: kafka-transactions.sh --bootstrap-server "
             f"HOST:PORT describe-producers --topic {first.topic} --partition {first.partition}"
         )
-    return CommittedRecords(_digests(client, admin.at_timestamp(partitions, began_ms), ends))
+    starts = admin.at_timestamp(partitions, began_ms)
+    check_nothing_is_deleted(admin.begin(partitions), starts, began_ms)
+    return CommittedRecords(_digests(client, starts, ends))
 
 
 def digest(topic: str, key: bytes | None, value: bytes | None, headers: Headers | None) -> bytes:
