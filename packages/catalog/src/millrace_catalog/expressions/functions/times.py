@@ -96,7 +96,7 @@ def _to_date(arguments: Sequence[Sql]) -> str:
     kind = kind_of(value.type)
     if not pattern and kind.startswith(("DATE", "TIMESTAMP")):
         return f"CAST({value} AS DATE)"
-    return f"try_to_date({', '.join(arguments)})" if kind == "STRING" or pattern else f"to_date({value})"
+    return f"try_to_date({', '.join(arguments)})" if kind == "STRING" or pattern else f"TRY_CAST({value} AS DATE)"
 
 
 def _to_timestamp(arguments: Sequence[Sql]) -> str:
