@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
+from millrace_cdc.definitions.functions import FunctionDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
@@ -35,5 +36,10 @@ def render(section: Callable[[str, type], str]) -> str:
         if manager.find(kind, name).distribution.startswith("millrace-")
     ]
     every = section("`sink` of any type", SinkRetryOptions)
-    rest = {"Rules of `route`": RouteRule, "Rules of `transform`": TransformRule, "`pipeline`": PipelineOptions}
+    rest = {
+        "Rules of `route`": RouteRule,
+        "Rules of `transform`": TransformRule,
+        "`pipeline`": PipelineOptions,
+        "Functions of `user-defined-function` in `pipeline`": FunctionDefinition,
+    }
     return "\n".join([HEAD, *ends, every, *(section(title, cls) for title, cls in rest.items())])

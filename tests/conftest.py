@@ -43,9 +43,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out the tests that compare with something that is not there, without a line for each of them."""
-    from support.cases import have_cases
+    from support.cases import have_cases, have_golden_specs
 
-    there = {"cases": have_cases(), "spark_connector": version("pyspark").startswith(f"{SPARK_OF_CONNECTOR}.")}
+    there = {
+        "cases": have_cases(),
+        "flink_cdc": have_golden_specs(),
+        "spark_connector": version("pyspark").startswith(f"{SPARK_OF_CONNECTOR}."),
+    }
     absent = [name for name, is_there in there.items() if not is_there]
     items[:] = [item for item in items if not any(map(item.get_closest_marker, absent))]
 

@@ -19,6 +19,23 @@ REFERENCE = CASES.parent / "reference"
 """The pages of the reference, beside the cases."""
 
 
+_FLINK_CDC = os.environ.get("MILLRACE_FLINK_CDC")
+
+GOLDEN_SPECS = Path(_FLINK_CDC or "").resolve() / "flink-cdc-composer/src/test/resources/specs"
+"""The golden specs of transforms, in a checkout of Flink CDC."""
+
+
+def have_golden_specs() -> bool:
+    """Return whether there are golden specs.
+
+    Raises:
+        pytest.UsageError: MILLRACE_FLINK_CDC names no checkout.
+    """
+    if _FLINK_CDC and not GOLDEN_SPECS.is_dir():
+        raise pytest.UsageError(f"MILLRACE_FLINK_CDC names no checkout of Flink CDC: there is no {GOLDEN_SPECS}")
+    return bool(_FLINK_CDC)
+
+
 def have_cases() -> bool:
     """Return whether there are cases.
 

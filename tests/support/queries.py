@@ -13,15 +13,17 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def local_session(attempts: int) -> Iterator[SparkSession]:
-    """Run a session of two cores.
+def local_session(attempts: int, cores: int = 2) -> Iterator[SparkSession]:
+    """Run a session.
 
     Args:
         attempts: How often a task is tried. Each test of an error waits for all of them.
+        cores: The number of tasks at a time.
     """
     import millrace
 
-    session = millrace.local_session("millrace tests", cores=2, config={"spark.master": f"local[2,{attempts}]"})
+    master = f"local[{cores},{attempts}]"
+    session = millrace.local_session("millrace tests", cores=cores, config={"spark.master": master})
     yield session
     session.stop()
 

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from millrace_catalog.expressions.functions import FUNCTIONS
 from millrace_catalog.expressions.parsing import parse_projection
-from millrace_catalog.types import parse_schema
+from millrace_catalog.types import BIGINT, parse_schema
 from millrace_cdc import PipelineError, read_pipeline
+from millrace_cdc.definitions.functions import FunctionDefinition
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import Position
+from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.table_id import TableId
 from millrace_cdc.transforms.differences import dropped_rows
 from millrace_cdc.transforms.transform import Transform, Transforms, rule_problems
@@ -364,3 +366,41 @@ def test_any_text_is_a_projection_or_a_problem(text):
 def test_the_docs_list_every_function():
     page = (Path(__file__).parents[3] / "docs/pipelines.md").read_text("utf-8")
     assert [name for name in FUNCTIONS if not re.search(rf"`{name}\b", page)] == []
+
+
+HALF = by_name([UserFunction.of(FunctionDefinition(name="Half", code="def eval(n: int) -> float: return n / 2"))])
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ({"projection": "half(id)"}, ("projection", "expected a name for the expression: write AS and a name", 0)),
+        ({"projection": "id, half(id +) AS h"}, ("projection", "argument of half: expected an expression of SQL", 12)),
+        ({"filter": "half(half()) > nope("}, ("filter", "the parenthesis is not closed", 19)),
+        ({"filter": "halve(id) > 1"}, ("filter", "unknown function 'halve'", 0)),
+    ],
+)
+def test_a_wrong_call_of_a_users_function_is_told_with_its_place(rule, problem):
+    found = [*rule_problems(TransformRule(source_table="a", **rule), HALF)]
+    assert (problem[0], problem[2]) in [(each.field, each.offset) for each in found]
+    assert any(each.sentence.startswith(problem[1]) for each in found)
+
+
+def test_a_column_that_an_argument_names_wrongly_is_told_with_its_place():
+    rule = TransformRule(source_table="a", projection="id, 1 + HALF(half(naem)) AS h")
+    with pytest.raises(PipelineError, match="option 'projection': there is no column 'naem'; did you mean 'name'"):
+        Transform.of(rule, HALF).bind(["id", "name"])
+
+
+def test_the_result_of_a_call_has_the_type_of_the_function():
+    transform = Transform.of(TransformRule(source_table="a", projection="half(id) / 2 AS quarter"), HALF)
+    (quarter,) = transform.bind(["id"], types={"id": BIGINT}).columns
+    (call,) = transform.calls
+    # A quotient of integers would be one without a fraction
+    assert quarter.parts == ("", call.call.column, " / 2")
+
+
+def test_filters_that_call_users_functions_are_warned_of_too():
+    rule = TransformRule(source_table="a", filter="half(id) <> 2 OR half(half(id)) > 1")
+    (warning,) = dropped_rows([rule], HALF)
+    assert warning.sentence.startswith("option 'filter': a row whose value is NULL is dropped")

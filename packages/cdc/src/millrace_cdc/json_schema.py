@@ -9,6 +9,7 @@ from millrace.contracts import SCHEMA_CHANGES
 from millrace.options import options_of
 from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
 from millrace.plugins.kinds import Kind
+from millrace_cdc.definitions.functions import FUNCTIONS, FunctionDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
@@ -61,9 +62,16 @@ def _end(kind: Kind[Any], keys: dict[str, Any]) -> dict[str, Any]:
 def _pipeline() -> dict[str, Any]:
     schema = _options(PipelineOptions)
     schema["type"] = ["object", "null"]
+    schema["properties"][FUNCTIONS] = {"type": ["array", "null"], "items": _function()}
     schema["properties"]["dirty-data.collector"] = {
         "anyOf": [{"type": "string"}, {"type": "object", "required": ["type"], "properties": {"type": _TEXT}}]
     }
+    return schema
+
+
+def _function() -> dict[str, Any]:
+    schema = _options(FunctionDefinition)
+    schema["properties"]["options"] = {"type": "object", "additionalProperties": _TEXT}
     return schema
 
 

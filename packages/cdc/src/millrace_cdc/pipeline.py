@@ -15,6 +15,7 @@ from millrace_cdc.connectors.loading import make_sink, make_source
 from millrace_cdc.definitions.dirty_data import COLLECTOR, TABLE, TableOptions, collector_options
 from millrace_cdc.definitions.model import PipelineDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
+from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.plans.model import PipelinePlan
 from millrace_cdc.plans.planner import plan_pipeline
 from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
@@ -145,6 +146,7 @@ class Pipeline:
             options.table_failure_behavior == "pause",
             _malformed_table(options),
             definition.sink.retries.max_retries,
+            tuple(map(UserFunction.of, definition.functions)),
         )
 
 

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 from millrace_catalog.types import parse_schema
+from millrace_cdc.definitions.functions import FunctionDefinition
 from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA
 from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
@@ -126,3 +128,51 @@ def test_changes_of_other_tables_stay():
         [changes(("c", None, {"id": 5})).append_column("results", pa.nulls(1, pa.list_(pa.string())))]
     )
     assert found.equals(changes(("c", None, {"id": 5})))
+
+
+FUNCTIONS = by_name(
+    UserFunction.of(FunctionDefinition(name=name, code="def eval(n: int) -> int: return n")) for name in ("f", "g")
+)
+
+
+def calls_of(*rules):
+    columns = parse_schema("id BIGINT, price BIGINT")
+    transforms = []
+    for rule in rules:
+        parsed = Transform.of(
+            TransformRule(source_table="shop.t", **rule), FUNCTIONS, sum(len(each.calls) for each in transforms)
+        )
+        transforms.append(parsed.bind(columns.names, types=columns.types))
+    return table_program(columns, transforms)
+
+
+def test_results_of_calls_are_values_behind_those_that_are_read():
+    found = calls_of({"projection": "id, f(price) + g(f(id)) AS sum"})
+    assert found.reads == ("price", "id")
+    assert [str(type_) for type_ in found.program.types] == ["BIGINT"] * 5
+    calls = [(each.function.name, named_sql(*each.arguments), each.level) for each in found.program.calls]
+    assert calls == [("f", "v0", 0), ("f", "v1", 0), ("g", "v3", 1)]
+    assert [named_sql(each) for each in found.program.rules[0].results] == ["v2 + v4"]
+    assert found.places == tuple(f"transform of shop.t: {text}" for text in ("f(price)", "f(id)", "g(f(id))"))
+
+
+def test_calls_of_a_projection_come_behind_those_of_the_filter_for_the_rows_that_meet_it():
+    found = calls_of({"projection": "id, f(price) AS share", "filter": "g(id) > 0"})
+    (first, second) = found.program.calls
+    assert (first.function.name, first.condition, first.level) == ("g", None, 0)
+    assert (second.function.name, named_sql(second.condition), second.level) == ("f", "v2 > 0", 1)
+
+
+def test_a_filter_of_a_computed_column_needs_its_calls_for_all_rows():
+    found = calls_of({"projection": "id, f(price) AS share", "filter": "g(share + 1) > 0"})
+    calls = [
+        (each.function.name, named_sql(*each.arguments), each.condition, each.level) for each in found.program.calls
+    ]
+    assert calls == [("f", "v0", None, 0), ("g", "(v1) + 1", None, 1)]
+
+
+def test_rules_of_a_table_have_calls_of_their_own():
+    found = calls_of({"projection": "f(id) AS a", "filter": "id > 5"}, {"projection": "f(price) AS a"})
+    calls = [(named_sql(*each.arguments), each.condition and named_sql(each.condition)) for each in found.program.calls]
+    assert calls == [("v0", "v0 > 5"), ("v1", None)]
+    assert [named_sql(rule.results[0]) for rule in found.program.rules] == ["v2", "v3"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from millrace.contracts import SchemaChangeType
 from millrace.options.secrets import Properties
+from millrace_cdc.definitions.functions import FunctionDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import included_schema_changes
@@ -58,6 +59,7 @@ class PipelineDefinition:
         routes: The tables that they go to, in the order of the file.
         transforms: Columns, rows and keys, in the order of the file.
         options: Options of the whole.
+        functions: Functions that transforms call.
     """
 
     source: SourceDefinition
@@ -65,6 +67,7 @@ class PipelineDefinition:
     routes: tuple[RouteRule, ...] = ()
     transforms: tuple[TransformRule, ...] = ()
     options: PipelineOptions = field(default_factory=PipelineOptions)
+    functions: tuple[FunctionDefinition, ...] = ()
 
     @property
     def name(self) -> str | None:

@@ -15,7 +15,6 @@ SchemaChangeBehavior = Literal["exception", "evolve", "try_evolve", "lenient", "
 RouteMode = Literal["ALL_MATCH", "FIRST_MATCH"]
 
 UNSUPPORTED = {
-    "user-defined-function": "its functions are classes of Java: use Spark's functions",
     "model": "its models are classes of Java",
     "flink-conf": "Spark has no settings of Flink: give Spark's when its session starts",
     "operator.uid.prefix": "Spark's queries have no ids of operators: leave it out",

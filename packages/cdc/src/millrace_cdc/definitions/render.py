@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from millrace.options import options_of
+from millrace_cdc.definitions.functions import FUNCTIONS
 from millrace_cdc.definitions.model import PipelineDefinition, SinkDefinition, SourceDefinition
 
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
@@ -25,7 +26,7 @@ def render_pipeline(definition: PipelineDefinition) -> str:
         "sink": _end(definition.sink),
         "route": [dict(_given(rule)) for rule in definition.routes],
         "transform": [dict(_given(rule)) for rule in definition.transforms],
-        "pipeline": dict(_given(definition.options)),
+        "pipeline": dict(_given(definition.options)) | _functions(definition),
     }
     given = {name: section for name, section in sections.items() if section}
     text = str(yaml.safe_dump(given, sort_keys=False, allow_unicode=True))
@@ -44,6 +45,10 @@ def _end(end: SourceDefinition | SinkDefinition) -> dict[str, Any]:
             keys["exclude.schema.changes"] = list(end.exclude)
         keys |= dict(_given(end.retries))
     return keys | dict(end.options)
+
+
+def _functions(definition: PipelineDefinition) -> dict[str, Any]:
+    return {FUNCTIONS: [dict(_given(each)) for each in definition.functions]} if definition.functions else {}
 
 
 def _given(options: Any) -> Iterator[tuple[str, str]]:

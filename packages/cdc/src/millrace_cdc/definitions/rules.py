@@ -50,7 +50,9 @@ def parse_table_options(text: str) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rule:
+class PlacedRule:
+    """A rule whose keys have places in a file."""
+
     places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)
 
     def position(self, key: str, offset: int = 0) -> Position | None:
@@ -59,7 +61,7 @@ class _Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteRule(_Rule):
+class RouteRule(PlacedRule):
     """A rule of ``route``: the changes of some tables go to another one."""
 
     source_table: str = option(
@@ -81,7 +83,7 @@ class RouteRule(_Rule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformRule(_Rule):
+class TransformRule(PlacedRule):
     """A rule of ``transform``: columns, rows and keys of some tables."""
 
     source_table: str = option(

@@ -107,7 +107,10 @@ class _Planning:
         self._parser = job.source.parser_settings
         projector = _LazyTransforms(session, job.settings)
         self._planner = TablePlanner(
-            Router(job.routes, job.route_mode), Transforms(job.transforms), projector, job.malformed_table
+            Router(job.routes, job.route_mode),
+            Transforms(job.transforms, job.functions),
+            projector,
+            job.malformed_table,
         )
         self._settings = job.evolution_settings
         self._evolution = SchemaEvolution(self._settings, self._planner)

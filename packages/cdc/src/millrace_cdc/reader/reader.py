@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Values
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +15,15 @@ from millrace.options.suggestions import closest
 from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
 from millrace.plugins.kinds import Kind
 from millrace_cdc.definitions.dirty_data import COLLECTOR, collector_options
+from millrace_cdc.definitions.functions import FUNCTIONS, FunctionDefinition
 from millrace_cdc.definitions.model import PipelineDefinition, SinkDefinition, SourceDefinition
 from millrace_cdc.definitions.pipeline_options import UNSUPPORTED, PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import schema_changes_of
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.errors import PipelineError, Position, Problem
+from millrace_cdc.functions.sources import FunctionError
+from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.reader.document import Mapping, Node, Text, parse_document
 from millrace_cdc.reader.sections import Section, as_list, as_mapping
 from millrace_cdc.routing.router import Route
@@ -28,6 +31,11 @@ from millrace_cdc.transforms.transform import rule_problems
 
 SECTIONS = ("source", "sink", "route", "transform", "pipeline")
 """The keys of a file."""
+
+_FUNCTION_HINTS = {
+    "python-executable": "executors run their own Python",
+    "python-files": "give Spark the files: spark.submit.pyFiles",
+}
 
 INCLUDE, EXCLUDE = "include.schema.changes", "exclude.schema.changes"
 
@@ -38,6 +46,7 @@ def read_pipeline(
     variables: Values[str, str] | None = None,
     secret_values: Values[str, str] | None = None,
     name: str = "pipeline",
+    folder: Path = Path(),
 ) -> PipelineDefinition:
     """Read a pipeline's definition.
 
@@ -46,12 +55,13 @@ def read_pipeline(
         variables: Values of ``${name}``, by name.
         secret_values: Values of ``${secret_values.name}``, by name.
         name: The file, for errors.
+        folder: The folder of the file, beside which files of user-defined functions are.
 
     Raises:
         PipelineError: Something is wrong; every problem of the file is in it, with line and column.
     """
     references = ReferenceValues(secret_values or {}, variables or {}, _advice)
-    return _Reader(name, references).read(text)
+    return _Reader(name, references, folder).read(text)
 
 
 def read_pipeline_file(
@@ -67,7 +77,9 @@ def read_pipeline_file(
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not in UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise PipelineError(str(path), [Problem(None, f"the file cannot be read: {reason}")]) from error
-    return read_pipeline(text, variables=variables, secret_values=secret_values, name=str(path))
+    return read_pipeline(
+        text, variables=variables, secret_values=secret_values, name=str(path), folder=path.absolute().parent
+    )
 
 
 def _advice(name: str, is_secret: bool) -> str:
@@ -77,21 +89,25 @@ def _advice(name: str, is_secret: bool) -> str:
 
 
 class _Reader:
-    def __init__(self, name: str, references: ReferenceValues) -> None:
+    def __init__(self, name: str, references: ReferenceValues, folder: Path) -> None:
         self._name = name
+        self._folder = folder
         self._references = references
         self._problems: list[Problem] = []
 
     def read(self, text: str) -> PipelineDefinition:
         sections = self._sections(parse_document(text, self._name, self._problems))
-        options = self._options(sections.get("pipeline"))
+        pipeline = sections.get("pipeline")
+        definitions = tuple(self._functions(pipeline))
+        functions = self._load(definitions)
+        options = self._options(pipeline)
         source = self._source(sections.get("source"))
         sink = self._sink(sections.get("sink"))
         routes = tuple(self._routes(sections.get("route")))
-        transforms = tuple(self._transforms(sections.get("transform")))
+        transforms = tuple(self._transforms(sections.get("transform"), functions))
         if self._problems or source is None or sink is None:
             raise PipelineError(self._name, self._problems)
-        return PipelineDefinition(source, sink, routes, transforms, options)
+        return PipelineDefinition(source, sink, routes, transforms, options, definitions)
 
     def _sections(self, root: Node | None) -> dict[str, Node]:
         mapping = None if root is None else as_mapping("a pipeline", root, self._problems)
@@ -170,12 +186,12 @@ class _Reader:
                 section.report(field, f"option {field!r}: {error}")
             yield replace(rule, places=section.place)
 
-    def _transforms(self, node: Node | None) -> Iterator[TransformRule]:
+    def _transforms(self, node: Node | None, functions: Values[str, UserFunction]) -> Iterator[TransformRule]:
         for section in self._rules("transform", node):
             rule = section.parse(TransformRule)
             if rule is None:
                 continue
-            for problem in rule_problems(rule):
+            for problem in rule_problems(rule, functions):
                 sentence = f"option {problem.field!r}: {problem.sentence}"
                 section.report(problem.field, sentence, offset=problem.offset)
             yield replace(rule, places=section.place)
@@ -198,6 +214,34 @@ class _Reader:
         self._check_collector(section, options.dirty_collector, given)
         return replace(options, dirty_collector_options=given)
 
+    def _functions(self, pipeline: Node | None) -> Iterator[FunctionDefinition]:
+        """Read the functions, which are the only list of the section."""
+        entries = pipeline.entries if isinstance(pipeline, Mapping) else ()
+        for key, node in entries:
+            if key.text != FUNCTIONS:
+                continue
+            for section in self._rules(FUNCTIONS, node):
+                before = len(self._problems)
+                definition = section.parse(FunctionDefinition, _FUNCTION_HINTS.get)
+                if definition is not None and len(self._problems) == before:
+                    yield replace(definition, folder=self._folder, places=section.place)
+
+    def _load(self, definitions: Iterable[FunctionDefinition]) -> dict[str, UserFunction]:
+        """Load functions, which runs their modules, and return them by their names in upper case."""
+        found: dict[str, UserFunction] = {}
+        for definition in definitions:
+            name = definition.name.upper()
+            sentence = f"function {definition.name!r} is there already: give it another name"
+            try:
+                if name not in found:
+                    found[name] = UserFunction.of(definition)
+                    continue
+                key = "name"
+            except FunctionError as error:
+                key, sentence = error.key, f"function {definition.name!r}: {error}"
+            self._problems.append(Problem(definition.position(key), sentence))
+        return found
+
     def _without_unsupported(self, node: Node) -> Node:
         """Take out keys of the reference's that cannot work here, whatever they hold, with a problem for each."""
         if not isinstance(node, Mapping):
@@ -205,7 +249,8 @@ class _Reader:
         for key, _ in node.entries:
             if key.text in UNSUPPORTED:
                 self._problems.append(Problem(key.position, f"{key.text!r} is not supported: {UNSUPPORTED[key.text]}"))
-        return Mapping(tuple(entry for entry in node.entries if entry[0].text not in UNSUPPORTED), node.position)
+        others = {*UNSUPPORTED, FUNCTIONS}
+        return Mapping(tuple(entry for entry in node.entries if entry[0].text not in others), node.position)
 
     def _check_collector(self, section: Section, name: str | None, given: tuple[tuple[str, str], ...]) -> None:
         if name is None:

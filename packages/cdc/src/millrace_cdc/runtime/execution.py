@@ -17,6 +17,7 @@ from millrace_catalog.types.spark import to_spark
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
 from millrace_cdc.definitions.rules import RouteRule, TransformRule, rules_digest
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
+from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
@@ -66,6 +67,7 @@ class PipelineJob:
         pauses: Whether a table whose columns cannot change as they need is paused, instead of the pipeline's end.
         malformed_table: The id of the sink's table that malformed messages go to; None where there is none.
         max_retries: How often a micro-batch is tried again while the sink is away.
+        functions: Functions that transforms call.
     """
 
     source: MessageSource
@@ -81,6 +83,7 @@ class PipelineJob:
     pauses: bool = False
     malformed_table: str | None = None
     max_retries: int = SinkRetryOptions.max_retries
+    functions: tuple[UserFunction, ...] = ()
 
     @property
     def evolution_settings(self) -> EvolutionSettings:
@@ -100,9 +103,9 @@ class PipelineJob:
     def rules(self) -> str:
         """The digest of all that decides on the sink's tables, beside the source's."""
         changes = sorted(self.accepted), sorted(self.sink.capabilities.schema_changes)
-        return rules_digest(
-            self.routes, self.transforms, self.route_mode, self.malformed_table, self.behavior, *changes
-        )
+        functions = [f"{each.name.upper()} {each.result}" for each in self.functions]
+        settings = (self.malformed_table, self.behavior, *changes, *functions)
+        return rules_digest(self.routes, self.transforms, self.route_mode, *settings)
 
 
 class RunningPipeline:
@@ -170,7 +173,7 @@ def start_pipeline(
     parser, messages = _messages(job, session)
     transforms = RowTransforms(session)
     router = Router(job.routes, job.route_mode)
-    planner = TablePlanner(router, Transforms(job.transforms), transforms, job.malformed_table)
+    planner = TablePlanner(router, Transforms(job.transforms, job.functions), transforms, job.malformed_table)
     settings = job.evolution_settings
     store = StateStore(session, checkpoint_location)
     if store.load_initial() is None:

@@ -43,6 +43,7 @@ class TableImages:
         reads: The columns and metadata columns that the program reads.
         objects: The numbers of those that it reads as objects with the field ``v``.
         rules: The columns that each rule makes.
+        places: The rule and the text of each call of a user-defined function.
     """
 
     columns: TableSchema
@@ -50,6 +51,7 @@ class TableImages:
     reads: tuple[str, ...]
     objects: frozenset[int]
     rules: tuple[RuleColumns, ...]
+    places: tuple[str, ...] = ()
 
 
 class ImageReader:

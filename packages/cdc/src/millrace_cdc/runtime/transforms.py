@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,19 +16,24 @@ from millrace.errors import SchemaError
 from millrace.pyspark_internals import parsed_column
 from millrace_catalog.expressions.parsing import join_sql
 from millrace_catalog.types import Column, Schema
-from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_schema
+from millrace_catalog.types.spark import from_spark, from_spark_schema, to_spark, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
+from millrace_cdc.functions.sources import FunctionError
+from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.rows.change_records import RECORD_COLUMNS
 from millrace_cdc.rows.json_expressions import json_sql, needs_json, value_sql
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
+from millrace_cdc.runtime.function_calls import ARGUMENTS, FunctionCalls, RunnableCall, TableCalls
 from millrace_cdc.runtime.image_values import IMAGE_COLUMNS, RULE, ImageReader, TableImages, TransformedChanges
 from millrace_cdc.runtime.transform_programs import (
     Parts,
     Program,
+    ProgramCall,
     ProgramRule,
     TableProgram,
+    argument_name,
     named_sql,
     table_program,
     value_name,
@@ -41,8 +47,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ResultTypes = tuple[tuple[sql.DataType, ...], ...]
-"""The types of the results of each rule."""
+Types = tuple[sql.DataType, ...]
+
+
+@dataclass(frozen=True)
+class ProgramTypes:
+    """Types that Spark finds in a program.
+
+    Attributes:
+        results: Those of the results of each rule.
+        arguments: Those of the arguments of each call.
+    """
+
+    results: tuple[Types, ...]
+    arguments: tuple[Types, ...]
+
+
+_NO_ARGUMENT = f"'{argument_name(0)}', 0"
 
 _CASES = 16
 """Programs that are compared one after the other; of more, half are left out first."""
@@ -57,9 +78,9 @@ class RowTransforms:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._types: dict[Program, ResultTypes] = {}
-        self._columns: dict[Program, SparkColumn] = {}
-        self._last: tuple[tuple[Program, ...], SparkColumn] | None = None
+        self._types: dict[Program, ProgramTypes] = {}
+        self._columns: dict[tuple[Program, int | None], SparkColumn] = {}
+        self._last: dict[int | None, tuple[tuple[Program, ...], SparkColumn]] = {}
         self._programs: dict[str, tuple[TableSchema, Sequence[BoundTransform], TableProgram]] = {}
 
     def columns(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
@@ -69,7 +90,7 @@ class RowTransforms:
             PipelineError: An expression is wrong for the table.
         """
         found = table_program(columns, [transform])
-        (results,) = self._result_types(found.program, table, columns, [transform])
+        (results,) = self._types_of(found.program, table, columns, [transform]).results
         computed = map(deeply_nullable, from_spark_schema(_struct(results)).types.values())
         # A copy keeps what Spark does not know of its type; any column may become NULL later
         types = columns.types
@@ -99,20 +120,64 @@ class RowTransforms:
         Returns:
             Changes with what Spark has computed of them, and a function for tasks that makes changes of these.
         """
-        programs: dict[Program, int] = {}
-        images = {name: self._images(name, tables[name], each, programs) for name, each in transforms.items()}
-        if not images:
+        if not transforms:
             return changes, iter
+        images, programs = self.images(tables, transforms)
         is_transformed = fn.col("table").isin(list(images))
         values = changes.where(is_transformed).mapInArrow(
             lambda batches: ImageReader(images, fitting).read(batches), f"{CHANGE_BATCH_COLUMNS}, {IMAGE_COLUMNS}"
         )
-        results = self._chosen(tuple(programs))
-        computed = values.select(*RECORD_COLUMNS, results.alias("results"))
+        for level in range(max(len(each.levels) for each in programs)):
+            values = self._with_calls(values, programs, level, images)
+        computed = values.select(*RECORD_COLUMNS, self.results(programs).alias("results"))
         others = changes.where(~is_transformed).select(
             *RECORD_COLUMNS, fn.lit(None).cast("array<string>").alias("results")
         )
         return others.unionAll(computed), lambda batches: TransformedChanges(images).make(batches)
+
+    def images(
+        self, tables: Mapping[str, TableSchema], transforms: Mapping[str, Sequence[BoundTransform]]
+    ) -> tuple[dict[str, TableImages], tuple[Program, ...]]:
+        """Return what `ImageReader` has to know of tables, and their programs by their numbers.
+
+        Args:
+            tables: The source's tables.
+            transforms: Transforms by table.
+
+        Raises:
+            PipelineError: An expression is wrong for its table.
+        """
+        programs: dict[Program, int] = {}
+        images = {name: self._images(name, tables[name], each, programs) for name, each in transforms.items()}
+        return images, tuple(programs)
+
+    def results(self, programs: tuple[Program, ...]) -> SparkColumn:
+        """Return the column with the results of programs, for `TransformedChanges`."""
+        return self._chosen(programs, None)
+
+    def _with_calls(
+        self, values: DataFrame, programs: tuple[Program, ...], level: int, images: Mapping[str, TableImages]
+    ) -> DataFrame:
+        """Add the results of the calls of a level to the values of rows."""
+        tables = {
+            name: calls
+            for name, each in images.items()
+            if (calls := self._table_calls(programs[each.program], each.places, level)).calls
+        }
+        given = values.withColumn(ARGUMENTS, self._chosen(programs, level))
+        return given.mapInArrow(
+            lambda batches: FunctionCalls(tables).run(batches), f"{CHANGE_BATCH_COLUMNS}, {IMAGE_COLUMNS}"
+        )
+
+    def _table_calls(self, program: Program, places: Sequence[str], level: int) -> TableCalls:
+        numbers = [number for number, call in enumerate(program.calls) if call.level == level]
+        found = []
+        for number in numbers:
+            function, types = program.calls[number].function, self._types[program].arguments[number]
+            arguments = tuple(map(from_spark, types))
+            is_arrow = function.signature.is_arrow
+            found.append(RunnableCall(function.source, function.options, is_arrow, arguments, function.result))
+        return TableCalls(tuple(found), tuple(places[number] for number in numbers))
 
     def _images(
         self, name: str, table: TableSchema, transforms: Sequence[BoundTransform], programs: dict[Program, int]
@@ -121,22 +186,23 @@ class RowTransforms:
         if cached is None or cached[:2] != (table, transforms):
             columns = columns_of(table)
             found = table_program(columns, transforms)
-            self._result_types(found.program, name, columns, transforms)
+            self._types_of(found.program, name, columns, transforms)
             cached = self._programs[name] = table, transforms, found
         found = cached[2]
         number = programs.setdefault(found.program, len(programs))
         objects = frozenset(index for index, type_ in enumerate(found.program.types) if needs_json(to_spark(type_)))
-        return TableImages(table, number, found.reads, objects, found.rules)
+        return TableImages(table, number, found.reads, objects, found.rules, found.places)
 
-    def _chosen(self, programs: tuple[Program, ...]) -> SparkColumn:
-        """Choose the results of the program that a row has.
+    def _chosen(self, programs: tuple[Program, ...], level: int | None) -> SparkColumn:
+        """Choose the results of the program that a row has, or the arguments of its calls of a level.
 
         All of it is in ``zip_with``, which Spark evaluates without generating code: the code would be too large for a
         method, and another one whenever other tables have changes.
         """
-        if self._last is not None and self._last[0] == programs:
-            return self._last[1]
-        columns = [self._column(program) for program in programs]
+        last = self._last.get(level)
+        if last is not None and last[0] == programs:
+            return last[1]
+        columns = [self._column(program, level) for program in programs]
 
         def choose(start: int, end: int) -> SparkColumn:
             number = fn.col("program")
@@ -150,19 +216,21 @@ class RowTransforms:
 
         one = fn.array(fn.lit(0))
         chosen = fn.zip_with(one, one, lambda _, __: choose(0, len(columns))).getItem(0)
-        self._last = programs, chosen
+        self._last[level] = programs, chosen
         return chosen
 
-    def _column(self, program: Program) -> SparkColumn:
-        column = self._columns.get(program)
+    def _column(self, program: Program, level: int | None) -> SparkColumn:
+        column = self._columns.get((program, level))
         if column is None:
-            column = self._columns[program] = parsed_column(self._spark, _program_sql(program, self._types[program]))
+            types = self._types[program]
+            text = _program_sql(program, types) if level is None else _arguments_sql(program, types, level)
+            column = self._columns[program, level] = parsed_column(self._spark, text)
         return column
 
-    def _result_types(
+    def _types_of(
         self, program: Program, table: str, columns: Schema, transforms: Sequence[BoundTransform]
-    ) -> ResultTypes:
-        """Return the types of the results of each rule of a program.
+    ) -> ProgramTypes:
+        """Return the types that Spark finds in a program.
 
         Raises:
             PipelineError: An expression is wrong for the types of the table's columns.
@@ -172,8 +240,9 @@ class RowTransforms:
             values = _struct([to_spark(type_) for type_ in program.types])
             source = self._spark.createDataFrame([], values)
             try:
-                found = tuple(_analyzed(source, rule) for rule in program.rules)
-            except (AnalysisException, ParseException, SchemaError):
+                arguments = tuple(_call_types(source, call) for call in program.calls)
+                found = ProgramTypes(tuple(_analyzed(source, rule) for rule in program.rules), arguments)
+            except (AnalysisException, ParseException, SchemaError, FunctionError):
                 # Once more, with the names of the table's columns, and which of the expressions it is
                 for transform in transforms:
                     self._explain(table, columns, transform)
@@ -184,7 +253,13 @@ class RowTransforms:
     def _explain(self, table: str, columns: Schema, transform: BoundTransform) -> None:
         """Raise the error of a wrong expression, with its place."""
         empty = self._spark.createDataFrame([], to_spark_schema(columns))
-        source = empty.withColumns({name: fn.lit(None).cast("string") for name in METADATA_COLUMNS})
+        types = dict.fromkeys(METADATA_COLUMNS, sql.StringType())
+        types |= {call.column: to_spark(call.function.result) for call in transform.calls}
+        source = empty.withColumns({name: fn.lit(None).cast(type_) for name, type_ in types.items()})
+        for call in transform.calls:
+            arguments = [join_sql(parts) for parts in call.arguments]
+            check = partial(_checked_call, source, call.function, arguments)
+            _checked(table, transform.rule, (call.field, call.offset), check)
         if transform.condition is not None:
             source = _checked(table, transform.rule, ("filter", 0), partial(source.where, transform.condition))
         for each in transform.columns:
@@ -193,11 +268,30 @@ class RowTransforms:
             _checked(table, transform.rule, ("projection", each.offset), analyze)
 
 
+def _call_types(source: DataFrame, call: ProgramCall) -> Types:
+    return _checked_call(source, call.function, [named_sql(parts) for parts in call.arguments])
+
+
+def _checked_call(source: DataFrame, function: UserFunction, arguments: Sequence[str]) -> Types:
+    """Return the types of the arguments of a call.
+
+    Raises:
+        FunctionError: The function does not take them.
+    """
+    chosen = source.select(*(fn.expr(each).alias(argument_name(n)) for n, each in enumerate(arguments)))
+    types = tuple(field.dataType for field in chosen.schema)
+    try:
+        function.signature.check(tuple(map(from_spark, types)))
+    except FunctionError as error:
+        raise FunctionError(f"function {function.name!r}: {error}") from None
+    return types
+
+
 def _struct(types: Sequence[sql.DataType]) -> sql.StructType:
     return sql.StructType([sql.StructField(value_name(number), type_) for number, type_ in enumerate(types)])
 
 
-def _analyzed(source: DataFrame, rule: ProgramRule) -> tuple[sql.DataType, ...]:
+def _analyzed(source: DataFrame, rule: ProgramRule) -> Types:
     if rule.condition is not None:
         source = source.where(named_sql(rule.condition))
     schema = source.select(
@@ -207,19 +301,42 @@ def _analyzed(source: DataFrame, rule: ProgramRule) -> tuple[sql.DataType, ...]:
     return tuple(field.dataType for field in schema)
 
 
-def _program_sql(program: Program, results: ResultTypes) -> str:
-    """Write a program as a function from the values of the rows of a change to its results."""
+def _values_sql(program: Program) -> Callable[[Parts], str]:
+    """Return a function that writes an expression over the values of a row."""
     values = [value_sql(f"u[{number}]", to_spark(type_)) for number, type_ in enumerate(program.types)]
+    return lambda parts: join_sql(parts, lambda number: values[int(number)])
 
-    def written(parts: Parts) -> str:
-        return join_sql(parts, lambda number: values[int(number)])
 
+def _arguments_sql(program: Program, types: ProgramTypes, level: int) -> str:
+    """Write the calls of a level as a function from the values of the rows of a change to their arguments."""
+    written = _values_sql(program)
+    calls = [(call, each) for call, each in zip(program.calls, types.arguments, strict=True) if call.level == level]
+    if not calls:
+        return "CAST(NULL AS ARRAY<STRING>)"
+    fields = []
+    for number, (call, argument_types) in enumerate(calls):
+        arguments = [
+            f"'{argument_name(index)}', {json_sql(f'({written(parts)})', type_)}"
+            for index, (parts, type_) in enumerate(zip(call.arguments, argument_types, strict=True))
+        ]
+        # A call without arguments has an object, too, which says that it is called
+        given = f"named_struct({', '.join(arguments or [_NO_ARGUMENT])})"
+        if call.condition is not None:
+            given = f"CASE WHEN {written(call.condition)} THEN {given} END"
+        fields.append(f"'{argument_name(number)}', {given}")
+    json = f"to_json(named_struct({', '.join(fields)}), map('ignoreNullFields', 'false'))"
+    return f"transform(images, u -> CASE WHEN u IS NULL THEN NULL ELSE {json} END)"
+
+
+def _program_sql(program: Program, types: ProgramTypes) -> str:
+    """Write a program as a function from the values of the rows of a change to its results."""
+    written = _values_sql(program)
     cases = ["WHEN u IS NULL THEN NULL"]
-    for number, (rule, types) in enumerate(zip(program.rules, results, strict=True)):
+    for number, (rule, result_types) in enumerate(zip(program.rules, types.results, strict=True)):
         fields = [f"'{RULE}', {number}"]
         fields += [
             f"'{value_name(index)}', {json_sql(f'({written(parts)})', type_)}"
-            for index, (parts, type_) in enumerate(zip(rule.results, types, strict=True))
+            for index, (parts, type_) in enumerate(zip(rule.results, result_types, strict=True))
         ]
         json = f"to_json(named_struct({', '.join(fields)}), map('ignoreNullFields', 'false'))"
         condition = "TRUE" if rule.condition is None else written(rule.condition)
@@ -231,7 +348,7 @@ def _checked(table: str, rule: TransformRule, place: tuple[str, int], analyze: C
     """Analyze a part of a transform; its error has the part's place."""
     try:
         return analyze()
-    except (AnalysisException, ParseException, SchemaError) as error:
+    except (AnalysisException, ParseException, SchemaError, FunctionError) as error:
         problem = Problem(rule.position(*place), _first_line(error))
         raise PipelineError(f"transform of table {table!r}", [problem]) from None
 

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from millrace_catalog.expressions.parsing import Expression, parse_condition
+from millrace_catalog.expressions.parsing import Expression
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import Problem
+from millrace_cdc.functions.user_function import UserFunction
+from millrace_cdc.transforms.rule_texts import RuleTexts
 
 _COMPARISONS = ("EQ", "In", "Between", "Like")
 _ANY_TEXT = re.compile(r"[%_]")
 _REGULAR_EXPRESSION = re.compile(r"[\\^$\[]|\.[*+?]")
 
 
-def dropped_rows(rules: Iterable[TransformRule]) -> Iterator[Problem]:
+def dropped_rows(
+    rules: Iterable[TransformRule], functions: Mapping[str, UserFunction] | None = None
+) -> Iterator[Problem]:
     """Yield a warning for each condition of a filter that drops rows which Flink CDC keeps.
 
     Args:
         rules: Rules without problems.
+        functions: User-defined functions by their names, in upper case.
     """
     for rule in rules:
-        if rule.filter is None:
+        condition = RuleTexts(rule, functions or {}).condition()
+        if condition is None:
             continue
-        condition = parse_condition(rule.filter)
         for node in condition.tree.walk():
             sentence = _sentence(condition, node)
             if sentence is not None:

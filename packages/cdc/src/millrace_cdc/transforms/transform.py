@@ -4,33 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from millrace.options.suggestions import closest
-from millrace_catalog.expressions.parsing import STAR, Expression, join_sql, parse_condition, parse_projection
+from millrace_catalog.expressions.parsing import STAR, Expression, join_sql, parse_projection
 from millrace_catalog.expressions.scanner import ExpressionError
 from millrace_catalog.types import STRING, DataType
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
+from millrace_cdc.functions.calls import is_call
+from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.table_id import TableId
+from millrace_cdc.transforms.rule_texts import FieldProblem, ParsedCall, RuleTexts
 
 METADATA_COLUMNS = ("__namespace_name__", "__schema_name__", "__table_name__", "__data_event_type__")
 """Columns that every row can be asked for: the parts of its table's id, and its row kind, such as ``+I``."""
-
-
-class FieldProblem(NamedTuple):
-    """A problem of a rule.
-
-    Attributes:
-        field: The key of the rule.
-        sentence: The problem.
-        offset: The character of the value that it is at.
-    """
-
-    field: str
-    sentence: str
-    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,6 +44,27 @@ class ProjectedColumn:
 
 
 @dataclass(frozen=True)
+class BoundCall:
+    """A call of a user-defined function in a transform.
+
+    Attributes:
+        column: The name that stands for its result in expressions.
+        function: The function.
+        arguments: Its arguments in Spark SQL: see `join_sql`.
+        field: The key of the rule that it is in.
+        offset: The character of the value that it is at.
+        place: Its rule and its text, for errors.
+    """
+
+    column: str
+    function: UserFunction
+    arguments: tuple[tuple[str, ...], ...]
+    field: str
+    offset: int
+    place: str
+
+
+@dataclass(frozen=True)
 class BoundTransform:
     """A transform of one table, bound to its columns.
 
@@ -67,6 +76,7 @@ class BoundTransform:
         partition_keys: The names of the columns that divide the sink's table.
         table_options: Options of the sink's table.
         soft_delete: Whether a deleted row becomes an inserted one.
+        calls: Calls of user-defined functions, inner ones first.
     """
 
     rule: TransformRule
@@ -76,6 +86,7 @@ class BoundTransform:
     partition_keys: tuple[str, ...]
     table_options: tuple[tuple[str, str], ...]
     soft_delete: bool
+    calls: tuple[BoundCall, ...] = ()
 
     @property
     def condition(self) -> str | None:
@@ -92,27 +103,33 @@ class Transform:
         selector: The tables that it is for.
         projection: The items of its projection; None for all columns.
         condition: Its filter; None for all rows.
+        calls: Its calls of user-defined functions, inner ones first.
     """
 
     rule: TransformRule
     selector: TableSelector
     projection: tuple[Expression, ...] | None
     condition: Expression | None
+    calls: tuple[ParsedCall, ...] = ()
 
     @classmethod
-    def of(cls, rule: TransformRule) -> Transform:
+    def of(cls, rule: TransformRule, functions: Mapping[str, UserFunction] | None = None, first: int = 0) -> Transform:
         """Parse a rule.
+
+        Args:
+            rule: The rule.
+            functions: User-defined functions by their names, in upper case.
+            first: The number of calls of other rules.
 
         Raises:
             PipelineError: It is wrong; every problem is in it.
         """
-        problems = tuple(rule_problems(rule))
+        problems = tuple(rule_problems(rule, functions or {}))
         if problems:
             sentences = [Problem(None, f"option {each.field!r}: {each.sentence}") for each in problems]
             raise PipelineError(f"transform of {rule.source_table}", sentences)
-        projection = None if rule.projection is None else parse_projection(rule.projection)
-        condition = None if rule.filter is None else parse_condition(rule.filter)
-        return cls(rule, TableSelector(rule.source_table), projection, condition)
+        texts = RuleTexts(rule, functions or {}, first)
+        return cls(rule, TableSelector(rule.source_table), texts.projection(), texts.condition(), texts.calls())
 
     def bind(
         self,
@@ -136,6 +153,7 @@ class Transform:
                 columns; every problem is in it.
         """
         known = dict(types or {}) | dict.fromkeys(METADATA_COLUMNS, STRING)
+        known |= {each.call.column: each.function.result for each in self.calls}
         rule = self.rule
         problems = list(self._unknown_columns((*columns, *METADATA_COLUMNS, *metadata)))
         problems += self._wrong_types(known)
@@ -146,14 +164,24 @@ class Transform:
             problems += [_unknown(key, name, names) for name in wanted if name not in names]
         self._raise(problems)
         kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
+        # A filter sees computed columns whose names the table has not
+        computed = {column.name: column.parts for column in projected if column.name not in columns}
+        filter_types = {**self._computed_types(known), **known}
+        condition = None if self.condition is None else self.condition.parts(filter_types)
         return BoundTransform(
             rule,
             projected,
-            self._condition(columns, {column.name: column.parts for column in projected}, known),
+            None if condition is None else _with_computed(condition, computed),
             rule.primary_keys or kept_key,
             rule.partition_keys,
             rule.table_options,
             rule.converter == "SOFT_DELETE",
+            tuple(
+                self._bound_call(each, computed, filter_types)
+                if each.field == "filter"
+                else self._bound_call(each, {}, known)
+                for each in self.calls
+            ),
         )
 
     def _raise(self, problems: Sequence[FieldProblem]) -> None:
@@ -166,30 +194,47 @@ class Transform:
             raise PipelineError(f"transform of {rule.source_table}", located)
 
     def _wrong_types(self, types: Mapping[str, DataType]) -> Iterator[FieldProblem]:
-        items = [("projection", item) for item in self.projection or ()]
-        if self.condition is not None:
-            items.append(("filter", self.condition))
-        for key, item in items:
+        for field, expression, place in self._expressions():
             try:
-                item.parts(types)
+                expression.parts(types)
             except ExpressionError as error:
-                yield FieldProblem(key, str(error), error.offset)
+                yield FieldProblem(field, str(error), place + error.offset)
 
     def _unknown_columns(self, readable: Sequence[str]) -> Iterator[FieldProblem]:
-        for item in self.projection or ():
+        computed = [str(item.name) for item in self.projection or () if item.name not in (None, STAR)]
+        names = {"projection": readable, "filter": (*readable, *computed)}
+        for field, expression, place in self._expressions():
             yield from (
-                _unknown("projection", name, readable, offset)
-                for name, offset in item.columns.items()
-                if name not in readable
+                _unknown(field, name, names[field], place + offset)
+                for name, offset in expression.columns.items()
+                if name not in names[field] and not is_call(name)
             )
+
+    def _expressions(self) -> Iterator[tuple[str, Expression, int]]:
+        """Yield all expressions, each with the key of its text and its place there."""
+        yield from (("projection", item, 0) for item in self.projection or ())
         if self.condition is not None:
-            computed = [item.name for item in self.projection or () if item.name not in (None, STAR)]
-            names = (*readable, *(str(name) for name in computed))
-            yield from (
-                _unknown("filter", name, names, offset)
-                for name, offset in self.condition.columns.items()
-                if name not in names
-            )
+            yield "filter", self.condition, 0
+        for each in self.calls:
+            places = (place for _, place in each.call.arguments)
+            yield from ((each.field, argument, place) for argument, place in zip(each.arguments, places, strict=True))
+
+    def _computed_types(self, types: Mapping[str, DataType]) -> dict[str, DataType]:
+        """Return the types of computed columns, as far as they follow from those of the table's columns."""
+        read = {
+            name for field, expression, _ in self._expressions() if field == "filter" for name in expression.columns
+        }
+        items = (item for item in self.projection or () if item.name != STAR and item.name in read)
+        return {str(item.name): type_ for item in items if (type_ := item.type(types)) is not None}
+
+    def _bound_call(
+        self, parsed: ParsedCall, computed: Mapping[str, tuple[str, ...]], types: Mapping[str, DataType]
+    ) -> BoundCall:
+        call, rule = parsed.call, self.rule
+        arguments = tuple(_with_computed(each.parts(types), computed) for each in parsed.arguments)
+        position = rule.position(parsed.field, call.offset)
+        place = f"transform of {rule.source_table}{'' if position is None else f', {position}'}: {call.text}"
+        return BoundCall(call.column, parsed.function, arguments, parsed.field, call.offset, place)
 
     def _project(self, columns: Sequence[str], types: Mapping[str, DataType]) -> tuple[ProjectedColumn, ...]:
         """Return the columns in order: a computed one takes the place of the column of its name that ``*`` brings."""
@@ -202,31 +247,6 @@ class Transform:
                 found[name] = ProjectedColumn(name, item.parts(types), item.column, item.offset)
         return tuple(found.values())
 
-    def _condition(
-        self, columns: Sequence[str], computed: Mapping[str, tuple[str, ...]], types: Mapping[str, DataType]
-    ) -> tuple[str, ...] | None:
-        """Put the values of computed columns in; those of the table's columns win."""
-        if self.condition is None:
-            return None
-        table_columns = set(columns)
-        made = {
-            str(item.name): type_
-            for item in self.projection or ()
-            if item.name != STAR and item.name in self.condition.columns and (type_ := item.type(types)) is not None
-        }
-        parts: list[str] = [""]
-        for index, part in enumerate(self.condition.parts({**made, **types})):
-            if index % 2 == 0:
-                parts[-1] += part
-            elif part in computed and part not in table_columns:
-                first, *rest = computed[part]
-                parts[-1] += f"({first}"
-                parts += rest
-                parts[-1] += ")"
-            else:
-                parts += (part, "")
-        return tuple(parts)
-
 
 _ALL = parse_projection(STAR)[0]
 
@@ -236,13 +256,18 @@ class Transforms:
 
     Args:
         rules: Their definitions, in order.
+        functions: User-defined functions.
 
     Raises:
         PipelineError: One is wrong.
     """
 
-    def __init__(self, rules: Iterable[TransformRule]) -> None:
-        self._transforms = tuple(Transform.of(rule) for rule in rules)
+    def __init__(self, rules: Iterable[TransformRule], functions: Iterable[UserFunction] = ()) -> None:
+        named = by_name(functions)
+        transforms: list[Transform] = []
+        for rule in rules:
+            transforms.append(Transform.of(rule, named, sum(len(each.calls) for each in transforms)))
+        self._transforms = tuple(transforms)
 
     def of_table(self, table: TableId) -> tuple[Transform, ...]:
         """Return the transforms that are for a table, in order.
@@ -253,27 +278,30 @@ class Transforms:
         return tuple(each for each in self._transforms if each.selector.matches(table))
 
 
-def rule_problems(rule: TransformRule) -> Iterator[FieldProblem]:
-    """Yield the problems of a rule that show without a table's columns."""
+def rule_problems(rule: TransformRule, functions: Mapping[str, UserFunction] | None = None) -> Iterator[FieldProblem]:
+    """Yield the problems of a rule that show without a table's columns.
+
+    Args:
+        rule: The rule.
+        functions: User-defined functions by their names, in upper case.
+    """
     try:
         TableSelector(rule.source_table)
     except ValueError as error:
         yield FieldProblem("source-table", str(error))
-    if rule.projection is not None:
-        yield from _projection_problems(rule.projection, rule)
-    if rule.filter is not None:
-        try:
-            parse_condition(rule.filter)
-        except ExpressionError as error:
-            yield FieldProblem("filter", str(error), error.offset)
-
-
-def _projection_problems(text: str, rule: TransformRule) -> Iterator[FieldProblem]:
+    texts = RuleTexts(rule, functions or {})
     try:
-        items = parse_projection(text)
+        yield from _projection_problems(texts.projection() or (), rule)
     except ExpressionError as error:
         yield FieldProblem("projection", str(error), error.offset)
-        return
+    try:
+        texts.condition()
+    except ExpressionError as error:
+        yield FieldProblem("filter", str(error), error.offset)
+    yield from texts.call_problems()
+
+
+def _projection_problems(items: Iterable[Expression], rule: TransformRule) -> Iterator[FieldProblem]:
     names: set[str] = set()
     for item in items:
         if item.name is None:
@@ -289,6 +317,22 @@ def _projection_problems(text: str, rule: TransformRule) -> Iterator[FieldProble
                     "the old row of an update or a delete: choose another column"
                 )
                 yield FieldProblem("projection", message, item.offset)
+
+
+def _with_computed(given: tuple[str, ...], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Put the values of computed columns into an expression."""
+    parts: list[str] = [""]
+    for index, part in enumerate(given):
+        if index % 2 == 0:
+            parts[-1] += part
+        elif part in computed:
+            first, *rest = computed[part]
+            parts[-1] += f"({first}"
+            parts += rest
+            parts[-1] += ")"
+        else:
+            parts += (part, "")
+    return tuple(parts)
 
 
 def _copy(name: str, offset: int) -> ProjectedColumn:

@@ -1,0 +1,203 @@
+"""Calls of user-defined functions, on the executors: rows get a value for each.
+
+The results stand behind the values that a row's program reads, in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from millrace.errors import MessageError
+from millrace_catalog.types import Array, DataType, Map, Row
+from millrace_catalog.types.arrow import to_arrow
+from millrace_cdc.functions.sources import FunctionSource
+from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.arrow_rows import JsonColumns
+from millrace_cdc.rows.compiled_readers import raw_reader
+from millrace_cdc.runtime.transform_programs import argument_name
+
+ARGUMENTS = "arguments"
+"""The column with the arguments of the rows before and after, as JSON objects of the calls' objects."""
+
+_IMAGES = pa.list_(pa.list_(pa.string()))
+
+
+@dataclass(frozen=True)
+class RunnableCall:
+    """A call of a function; plain data that travels to executors.
+
+    Attributes:
+        source: The code of the function.
+        options: The values of its options.
+        is_arrow: Whether it takes arrays of Arrow.
+        arguments: The types of its arguments.
+        result: The type of its results.
+    """
+
+    source: FunctionSource
+    options: tuple[tuple[str, Any], ...]
+    is_arrow: bool
+    arguments: tuple[DataType, ...]
+    result: DataType
+
+
+@dataclass(frozen=True)
+class TableCalls:
+    """The calls of a table's rows whose arguments are known at the same time.
+
+    Attributes:
+        calls: The calls.
+        places: For each its rule and its text, for errors.
+    """
+
+    calls: tuple[RunnableCall, ...]
+    places: tuple[str, ...]
+
+
+class FunctionCalls:
+    """Call functions.
+
+    Args:
+        tables: The calls by the ids of tables; none for the others.
+    """
+
+    def __init__(self, tables: Mapping[str, TableCalls]) -> None:
+        self._tables = tables
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield batches with results in place of arguments.
+
+        Raises:
+            MessageError: A function fails, or returns a value of another type than it says.
+        """
+        return map(self._run_batch, batches)
+
+    def _run_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        images, arguments = (batch.column(name).to_pylist() for name in ("images", ARGUMENTS))
+        rows: dict[str, list[int]] = defaultdict(list)
+        for index, table in enumerate(batch.column("table").to_pylist()):
+            if table in self._tables:
+                rows[table].append(index)
+        for table, indexes in rows.items():
+            cells = [(index, side) for index in indexes for side in (0, 1) if images[index][side] is not None]
+            found = self._results(
+                table, [arguments[index][side] for index, side in cells], partial(_place, batch, cells)
+            )
+            for (index, side), results in zip(cells, zip(*found, strict=True), strict=True):
+                images[index][side].extend(results)
+        kept = batch.drop_columns([ARGUMENTS])
+        return kept.set_column(kept.schema.get_field_index("images"), "images", pa.array(images, _IMAGES))
+
+    def _results(self, table: str, arguments: Sequence[str], place: Any) -> list[list[str | None]]:
+        """Return the results of each call, as texts; None for rows that need none."""
+        calls = self._tables[table]
+        read = raw_reader([argument_name(number) for number in range(len(calls.calls))])
+        columns = list(zip(*map(read, arguments), strict=True))
+        found = []
+        for call, raws, shown in zip(calls.calls, columns, calls.places, strict=True):
+            rows = [bytes(raw) for raw in raws]
+            called = [index for index, row in enumerate(rows) if row != b"null"]
+            texts: list[str | None] = [None] * len(rows)
+            if called:
+                error_place = partial(_described, table, shown, place, called)
+                for index, text in zip(
+                    called, _call(call, [rows[index] for index in called], error_place), strict=True
+                ):
+                    texts[index] = text
+            found.append(texts)
+        return found
+
+
+def _call(call: RunnableCall, rows: Sequence[bytes], place: Any) -> list[str | None]:
+    function = partial(call.source.load(), **dict(call.options))
+    schema = pa.schema([(argument_name(number), argument_type(type_)) for number, type_ in enumerate(call.arguments)])
+    columns = JsonColumns(schema).read(rows).columns if call.arguments else []
+    results = _call_arrow(call, function, columns, len(rows), place) if call.is_arrow else None
+    return _texts(_call_rows(call, function, columns, len(rows), place) if results is None else results, call.result)
+
+
+def _call_arrow(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, place: Any) -> pa.Array:
+    try:
+        found = function(*(column.combine_chunks() for column in columns))
+        found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        return _checked_array(found, count).cast(to_arrow(call.result))
+    except Exception as error:
+        raise MessageError(f"{place(None)}: {type(error).__name__}: {error}") from error
+
+
+def _checked_array(found: Any, count: int) -> pa.Array:
+    if isinstance(found, pa.Array) and len(found) == count:
+        return found
+    shown = f"{len(found)} values" if isinstance(found, pa.Array) else type(found).__name__
+    raise TypeError(f"expected an array of Arrow with {count} values, found {shown}")
+
+
+def _call_rows(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, place: Any) -> pa.Array:
+    values = [column.to_pylist(maps_as_pydicts="strict") for column in columns]
+    results, type_ = [], to_arrow(call.result)
+    for index, arguments in enumerate(zip(*values, strict=True) if values else [()] * count):
+        try:
+            results.append(function(*arguments))
+        except Exception as error:
+            raise MessageError(f"{place(index)}: {type(error).__name__}: {error}") from error
+    try:
+        return pa.array(results, type_)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        for index, result in enumerate(results):
+            try:
+                pa.array([result], type_)
+            except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+                sentence = f"expected a result of {call.result}, found {result!r}"
+                raise MessageError(f"{place(index)}: {sentence}") from error
+        raise
+
+
+def argument_type(type_: DataType) -> pa.DataType:
+    """Return the type of Arrow of an argument."""
+    return pa.string() if str(type_) == "NULL" else to_arrow(type_)
+
+
+def _place(batch: pa.RecordBatch, cells: Sequence[tuple[int, int]], index: int) -> str:
+    """Return the place of the message of a cell."""
+    row = cells[index][0]
+    topic, partition, offset = (batch.column(name)[row].as_py() for name in ("topic", "partition", "offset"))
+    return f" for the message of topic {topic!r}, partition {partition}, offset {offset}"
+
+
+def _described(table: str, shown: str, place: Any, called: Sequence[int], index: int | None) -> str:
+    return f"table {table!r}: {shown} fails{'' if index is None else place(called[index])}"
+
+
+def _texts(results: pa.Array, type_: DataType) -> list[str | None]:
+    """Return results as Spark reads the values of a row."""
+    if isinstance(type_, Array | Map | Row):
+        values = results.to_pylist(maps_as_pydicts="strict")
+        return [None if value is None else exact_json.encode({"v": _json(value)}).decode() for value in values]
+    if pa.types.is_binary(results.type):
+        return [None if value is None else base64.b64encode(value).decode() for value in results.to_pylist()]
+    if pa.types.is_time(results.type):
+        # Spark's times have six digits
+        results = results.cast(pa.time64("us"), safe=False)
+    return results.cast(pa.string()).to_pylist()
+
+
+def _json(value: Any) -> Any:
+    """Return a value as rows have it."""
+    if isinstance(value, Mapping):
+        return {str(key): _json(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return list(map(_json, value))
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return f"{moment}{'' if value.tzinfo is None else 'Z'}"
+    return value.isoformat() if isinstance(value, date | time) else value
