@@ -147,6 +147,11 @@ def test_a_hint_is_handed_to_the_table_and_taken_off() -> None:
             "SELECT CAST(CASE WHEN v > 1 THEN v ELSE id END DIV 2 AS BIGINT) FROM <plain> AS `plain`",
         ),
         ("SELECT CAST(v > 1 AS STRING) FROM plain", "SELECT upper(CAST(v > 1 AS STRING)) FROM <plain> AS `plain`"),
+        (
+            "SELECT LAST_VALUE(name), LAST_VALUE(v) RESPECT NULLS FROM plain",
+            "SELECT last_value(name, true), LAST_VALUE(v) RESPECT NULLS FROM <plain> AS `plain`",
+        ),
+        ("SELECT MAP[0, v][0] FROM plain", "SELECT try_element_at(map(0, v), 0) FROM <plain> AS `plain`"),
         ("SELECT 'it''s' FROM plain", "SELECT 'it\\'s' FROM <plain> AS `plain`"),
         (
             "SELECT GREATEST(v, ARRAY[1, v][2]) FROM plain",

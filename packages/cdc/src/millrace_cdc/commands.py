@@ -35,9 +35,9 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     """Check the definition of a pipeline.
 
     It shows all problems of FILE at once, each with line and column. ${NAME} is replaced by the value of --set or by an
-    environment variable. It contacts neither Kafka nor Spark, but loads user-defined functions. It warns of filters that
-    drop rows which Flink CDC keeps. The exit code is 0 if the definition is valid, 1 if it is invalid or cannot be read,
-    and 2 for an invalid command line.
+    environment variable. It contacts neither Kafka nor Spark, but loads user-defined functions. It warns of filters
+    that drop rows which Flink CDC keeps. The exit code is 0 if the definition is valid, 1 if it is invalid or cannot be
+    read, and 2 for an invalid command line.
     """
     from millrace_cdc.functions.user_function import UserFunction, by_name
     from millrace_cdc.transforms.differences import dropped_rows

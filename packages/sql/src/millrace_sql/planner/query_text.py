@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DIALECT = "spark"
 
 _TYPED = re.compile(r"[/\[]|\b(?:AVG|CAST)\s*\(", re.IGNORECASE)
-"""What may mean something else by the types of columns."""
+"""Expressions whose meaning may depend on the types of columns."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _OPTIONS = re.compile(r"/\*\+\s*OPTIONS\s*\((?P<options>.*)\)\s*\*/", re.DOTALL | re.IGNORECASE)
 _TEXT = r"'((?:[^']|'')*)'"

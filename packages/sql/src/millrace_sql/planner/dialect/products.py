@@ -139,7 +139,7 @@ class ProductRewriter:
 
     def _subscript(self, value: str, key: str) -> str:
         type_ = self._type_of(value) if self._type_of is not None else None
-        if key == "0" and not isinstance(type_, Map):
+        if key == "0" and self._type_of is not None and not isinstance(type_, Map):
             raise ValueError(
                 f"{value}[0] is no element: arrays are counted from 1; SET 'table.sql-dialect' = 'spark' counts from 0"
             )

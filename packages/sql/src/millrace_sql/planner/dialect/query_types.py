@@ -127,6 +127,13 @@ class QueryTypes:
     def _bracket(self, node: Any) -> DataType | None:
         return _element(self._type(node.this))
 
+    def _map(self, node: Any) -> DataType | None:
+        keys, values = (node.args[name].expressions for name in ("keys", "values"))
+        key, value = (common_type([self._type(each) for each in items]) for items in (keys, values))
+        return None if key is None or value is None else Map(key, value)
+
+    _varmap = _map
+
     def _anonymous(self, node: Any) -> DataType | None:
         if node.name.lower() in {"get", "try_element_at"}:
             return _element(self._type(node.expressions[0]))

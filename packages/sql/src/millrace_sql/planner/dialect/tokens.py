@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _DESCRIPTOR = re.compile(r"^(?:TIMECOL\s*=>)?\s*DESCRIPTOR\s*\(|\)\s*$", re.IGNORECASE)
 _BEFORE_QUERY = frozenset({"ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "UNION"})
 _AFTER_NAME = frozenset({"(", "FROM", "UNION", "WHERE"})
+_OF_ORDER = ("FIRST_VALUE", "LAST_VALUE")
 _NO_NAMES = frozenset({"ANY", "EXISTS", "FROM", "IN", "JOIN", "AS", "ON", "SOME"})
 """Words before a parenthesis that call no function."""
 
@@ -300,6 +301,8 @@ class TokenRewriter:
         if name == "WINDOW":  # which sqlglot takes for the clause of named windows after GROUP BY
             token = self._tokens[index]
             return [Edit(token.start, token.end + 1, f"`{token.text}`")], index + 1
+        if name in _OF_ORDER and "NULLS" in map(self._word, range(index + 2, close + 3)):
+            return None  # it says of NULL itself what becomes of it
         try:
             replacement = rewrite_call(
                 name,
