@@ -60,6 +60,7 @@ class QueryRunner:
             sink_mode=sink_mode,
             time_zone=self._configuration.time_zone,
             keeps_results=keeps_results,
+            is_spark=self._configuration.is_spark,
         )
 
     def rows(self, plan: QueryPlan, context: ScanContext, place: QueryPlace | None = None) -> DataFrame:
@@ -99,7 +100,11 @@ class QueryRunner:
         from pyspark.sql.types import StringType, StructField, StructType
 
         plan = plan_query(
-            query, tables or self._tables.lookup(), streaming=False, time_zone=self._configuration.time_zone
+            query,
+            tables or self._tables.lookup(),
+            streaming=False,
+            time_zone=self._configuration.time_zone,
+            is_spark=self._configuration.is_spark,
         )
 
         def stand_in(scan: Scan) -> DataFrame:

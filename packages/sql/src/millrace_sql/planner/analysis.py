@@ -234,7 +234,7 @@ class Analysis:
         from sqlglot import exp
 
         assert table.view is not None  # noqa: S101 - the caller asked
-        inner = parse_query(table.view.query, self.time_zone)
+        inner = parse_query(table.view.query, table.view.tables, time_zone=self.time_zone, is_spark=text.is_spark)
         relation = self.query(inner, inner.tree, table.view.tables, {})
         self.check_hints(inner)
         name, columns = node.parts[-1].name, table.view.columns

@@ -31,6 +31,7 @@ def plan_query(
     sink_mode: ChangelogMode = ChangelogMode.ALL,
     time_zone: str = "UTC",
     keeps_results: bool = False,
+    is_spark: bool = False,
 ) -> SparkPlan:
     """Plan a query.
 
@@ -42,6 +43,7 @@ def plan_query(
             operation of the query needs them, or where these kinds hold them.
         time_zone: The session's time zone, in which windows begin.
         keeps_results: Whether aggregations of a stream return the old results of groups too (``-U``).
+        is_spark: Whether what Spark knows means what it means to Spark.
 
     Raises:
         SqlError: The query is wrong, or its result would not be exact.
@@ -49,7 +51,7 @@ def plan_query(
     tables = _remembered(tables)
     update_before: frozenset[int] = frozenset()
     while True:
-        text = parse_query(query, time_zone)
+        text = parse_query(query, tables, time_zone=time_zone, is_spark=is_spark)
         analysis = Analysis(streaming, update_before, time_zone, keeps_results)
         relation = analysis.query(text, text.tree, tables, {})
         if relation.is_changelog and "-U" in sink_mode.row_kinds:
