@@ -26,6 +26,7 @@ from millrace_cdc.connectors.dropped_targets import check_columns, missing_table
 from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform
 from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
+from millrace_cdc.connectors.iceberg.transient_errors import is_transient
 from millrace_cdc.connectors.table_files.file_system import FILE_PROPERTIES
 from millrace_cdc.table_id import table_id
 
@@ -39,23 +40,6 @@ _BATCH = "millrace.batch."
 
 _TABLE_DEFAULTS = {"format-version": "2"}
 _NEWEST_FORMAT = 2
-_TRANSIENT = {
-    "CommitFailedException",
-    "CommitStateUnknownException",
-    "ConnectException",
-    "HttpHostConnectException",
-    "NoHttpResponseException",
-    "NoRouteToHostException",
-    "ServiceFailureException",
-    "ServiceUnavailableException",
-    "SocketException",
-    "SocketTimeoutException",
-    "SQLNonTransientConnectionException",
-    "SQLTransientConnectionException",
-    "UncheckedSQLException",
-    "UnknownHostException",
-}
-"""Exceptions of Java and Iceberg while a catalog or a storage is away."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +181,7 @@ class IcebergCatalog:
             for secret in self._secrets:
                 text = text.replace(secret, "***")
             failure = TableSinkError(f"Iceberg: {problem}: {text}")
-            failure.is_transient = java is not None and _is_transient(java)
+            failure.is_transient = java is not None and is_transient(java)
             raise failure from None
 
 
@@ -445,18 +429,6 @@ def _write_all(writer: Any, arguments: Any) -> None:
     methods = (each for each in writer.getClass().getMethods() if each.getName() == "write")
     (method,) = (each for each in methods if each.getParameterTypes()[0].getName() == "java.lang.Iterable")
     method.invoke(writer, arguments)
-
-
-def _is_transient(java: Any) -> bool:
-    """Return whether an exception of Java says that the catalog or the storage is away, or somebody else has written.
-
-    A commit whose outcome is unknown may come again: it looks for the number of its micro-batch first.
-    """
-    while java is not None:
-        if java.getClass().getSimpleName() in _TRANSIENT:
-            return True
-        java = java.getCause()
-    return False
 
 
 def check_partition(table: PipelineTable, fields: Sequence[PartitionField]) -> None:
