@@ -116,7 +116,7 @@ def with_table_values(
     places = {values: index for index, values in enumerate(_keys(table, key))}
     indices = pa.array([places.get(values) for values in _keys(rows, key)], pa.int64())
     for name in table.column_names:
-        lacks = pa.array([bool(names) and name in names for names in kept], pa.bool_())
+        lacks = pa.array([name in (names or ()) for names in kept], pa.bool_())
         if name not in key and pc.any(lacks).as_py():
             found = table.column(name).cast(rows.schema.field(name).type).take(indices)
             place = rows.column_names.index(name)
