@@ -48,8 +48,8 @@ def tables(spark: SparkSession) -> dict[str, InputTable]:
     }
 
 
-def _plan(tables: dict[str, InputTable], sql: str, *, streaming: bool = True) -> SparkPlan:
-    return plan_query(SqlText(sql), lambda name, _: tables[name.parts[-1]], streaming=streaming)
+def _plan(tables: dict[str, InputTable], sql: str, *, streaming: bool = True, is_spark: bool = False) -> SparkPlan:
+    return plan_query(SqlText(sql), lambda name, _: tables[name.parts[-1]], streaming=streaming, is_spark=is_spark)
 
 
 def _write(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
@@ -251,7 +251,7 @@ def test_a_query_that_is_written_anew_means_the_same_to_spark(sql: str, spark: S
     rows = spark.sql(f"SELECT * FROM VALUES {values} AS t(id, user, v, ts, doc)")
     kinds = rows.selectExpr("*", "'+I' AS __row_kind")
     orders = _table(spark, "orders", ORDERS, changelog_mode=ChangelogMode.ALL)
-    plan = _plan({"orders": orders}, sql)
+    plan = _plan({"orders": orders}, sql, is_spark=True)
 
     result = plan.execute(spark, lambda _: kinds)
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from millrace_catalog.expressions.functions import FUNCTIONS
+from millrace_catalog.expressions.spark_functions import SPARK_FUNCTIONS
 from millrace_catalog.types.spark import from_spark_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.transforms.transform import Transform
@@ -61,6 +62,10 @@ TEXTS = {
     "SPLIT_INDEX('a.b.c', '.', 1)": "b",
     "SPLIT_INDEX('a.b.c', '.', 3)": None,
     "STR_TO_MAP('a=1,b=2')": {"a": "1", "b": "2"},
+    "SHA224('a') = SHA2('a', 224)": True,
+    "SHA256('a') = SHA2('a', 256)": True,
+    "SHA384('a') = SHA2('a', 384)": True,
+    "SHA512('a') = SHA2('a', 512)": True,
     "initcap('ada lovelace')": "Ada Lovelace",
     "MD5('a')": "0cc175b9c0f1b6a831c399e269772661",
 }
@@ -230,11 +235,20 @@ VALUES = {
 }
 
 
+@pytest.fixture
+def times(spark):
+    """Columns of times, which Spark has only where this is set."""
+    spark.conf.set("spark.sql.timeType.enabled", "true")
+    yield
+    spark.conf.unset("spark.sql.timeType.enabled")
+
+
 def test_each_function_is_tried():
     tried = " ".join(VALUES)
     assert [name for name in FUNCTIONS if name not in tried] == []
 
 
+@pytest.mark.usefixtures("times")
 def test_functions_on_spark(spark):
     rows = spark.sql(f"SELECT {ROW}")
     items = [f"{expression} AS c{number}" for number, expression in enumerate(VALUES)]
@@ -246,6 +260,11 @@ def test_functions_on_spark(spark):
         .collect()
     )
     assert dict(zip(VALUES, row, strict=True)) == VALUES
+
+
+def test_spark_has_the_functions_that_may_be_called_by_their_names(spark):
+    known = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
+    assert sorted(SPARK_FUNCTIONS - known) == []
 
 
 @pytest.mark.parametrize("projection", ["UPPER(name) AS name, *", r"\*, id + 1 AS next"])

@@ -125,6 +125,56 @@ def test_a_hint_is_handed_to_the_table_and_taken_off() -> None:
     assert "OPTIONS" not in text
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT v / 2, m / 2, v / x FROM users", "SELECT CAST(v DIV 2 AS INT), m / 2, v / x FROM <users> AS `users`"),
+        (
+            "SELECT q / 2 FROM (SELECT SUM(v) AS q FROM plain) AS s",
+            "SELECT CAST(q DIV 2 AS BIGINT) FROM (SELECT SUM(v) AS q FROM <plain> AS `plain`) AS s",
+        ),
+        (
+            "WITH w AS (SELECT v / 2 AS v FROM plain) SELECT v / 3 FROM w",
+            "WITH w AS (SELECT CAST(v DIV 2 AS INT) AS v FROM <plain> AS `plain`) SELECT CAST(v DIV 3 AS INT) FROM w",
+        ),
+        (
+            "SELECT AVG(v) FILTER (WHERE v > 1) / 2 FROM plain",
+            "SELECT CAST(CAST(SUM(v) FILTER (WHERE v > 1) DIV COUNT(v) FILTER (WHERE v > 1) AS INT) DIV 2 AS INT) "
+            "FROM <plain> AS `plain`",
+        ),
+        (
+            "SELECT CASE WHEN v > 1 THEN v ELSE id END / 2 FROM plain",
+            "SELECT CAST(CASE WHEN v > 1 THEN v ELSE id END DIV 2 AS BIGINT) FROM <plain> AS `plain`",
+        ),
+        ("SELECT CAST(v > 1 AS STRING) FROM plain", "SELECT upper(CAST(v > 1 AS STRING)) FROM <plain> AS `plain`"),
+        (
+            "SELECT LAST_VALUE(name), LAST_VALUE(v) RESPECT NULLS FROM plain",
+            "SELECT last_value(name, true), LAST_VALUE(v) RESPECT NULLS FROM <plain> AS `plain`",
+        ),
+        ("SELECT MAP[0, v][0] FROM plain", "SELECT try_element_at(map(0, v), 0) FROM <plain> AS `plain`"),
+        ("SELECT 'it''s' FROM plain", "SELECT 'it\\'s' FROM <plain> AS `plain`"),
+        (
+            "SELECT GREATEST(v, ARRAY[1, v][2]) FROM plain",
+            "SELECT CASE WHEN (v) IS NULL OR (get(array(1, v), 1)) IS NULL THEN NULL "
+            "ELSE greatest(v, get(array(1, v), 1)) END FROM <plain> AS `plain`",
+        ),
+    ],
+)
+def test_an_expression_means_what_it_means_in_flink(query: str, expected: str) -> None:
+    assert _sql(query, streaming=False) == expected
+
+
+def test_an_expression_means_what_it_means_in_spark_where_that_is_set() -> None:
+    plan = plan_query(
+        SqlText("SELECT v / 2, AVG(v), name[0], REGEXP_EXTRACT(name, 'a(b)') FROM plain"),
+        _resolve,
+        streaming=False,
+        is_spark=True,
+    )
+
+    assert plan.sql.startswith("SELECT v / 2, AVG(v), name[0], REGEXP_EXTRACT(name, 'a(b)') FROM ")
+
+
 def test_json_value_is_null_for_objects() -> None:
     text = _sql("SELECT JSON_VALUE(name, 'lax $.a[0]' RETURNING INT) FROM orders")
 
@@ -297,7 +347,10 @@ def test_explain_shows_both_sides_of_a_join() -> None:
         ("SELECT JSON_VALUE(name, '$.a' DEFAULT 1 ON EMPTY) FROM orders", r"DEFAULT 1 ON EMPTY.*write coalesce"),
         ("SELECT JSON_VALUE(name, '$.*') FROM orders", "no exact counterpart"),
         ("SELECT CAST(name AS TIME) FROM orders", "Spark has no type TIME"),
-        ("SELECT ARRAY[1, 2] FROM orders", r"write array\(a, b\)"),
+        ("SELECT id / hash(name) FROM orders", r"write id DIV hash\(name\) for a quotient of integers"),
+        ("SELECT AVG(hash(name)) FROM orders", r"write SUM\(hash\(name\)\) DIV COUNT"),
+        ("SELECT name[0] FROM orders", "arrays are counted from 1"),
+        ("SELECT name SIMILAR TO name FROM orders", "SIMILAR TO takes a pattern that is a text"),
     ],
 )
 def test_what_would_not_be_exact_is_refused_with_what_to_do(query: str, message: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 _PATH = re.compile(r"'(?:lax\s+)?(\$(?:\.[\w-]+|\[\d+\]|\[''[^'\[\]]+''\]|\.\"[^\"]+\")*)'", re.IGNORECASE)
+_FRACTION = r"^-?[0-9]+(\\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)$"
 _INSTEAD = "write coalesce(get_json_object(x, path), value) where a default is wanted"
 _RETURNED = {"BOOLEAN", "INT", "INTEGER", "BIGINT", "DOUBLE", "STRING", "VARCHAR"}
 
 
-def rewrite_json_value(arguments: list[list[str]]) -> str:
+def rewrite_json_value(arguments: list[list[str]], *, is_spark: bool = False) -> str:
     """Return an expression of Spark for ``JSON_VALUE(text, path [RETURNING type] [NULL ON EMPTY] [NULL ON ERROR])``.
 
     It is NULL for an object or array, as in the standard; get_json_object would return its JSON. A text that begins
@@ -31,8 +32,11 @@ def rewrite_json_value(arguments: list[list[str]]) -> str:
     steps = re.sub(r'\."([^"]+)"', r"[''\1'']", match[1]).replace("''", "\\'")
     text = f"get_json_object({value}, '{steps}')"
     is_text = f"schema_of_variant(try_variant_get(try_parse_json({value}), '{steps}', 'variant')) = 'STRING'"
-    scalar = f"CASE WHEN {text} NOT RLIKE '^[{{\\\\[]' THEN {text} WHEN {is_text} THEN {text} END"
+    # The reference spells a number with a fraction as Java spells a double
+    number = f"WHEN {text} RLIKE '{_FRACTION}' AND NOT {is_text} THEN CAST(CAST({text} AS DOUBLE) AS STRING) "
     returned = _returned([word.upper() for word in clauses])
+    number = "" if is_spark or returned is not None else number
+    scalar = f"CASE {number}WHEN {text} NOT RLIKE '^[{{\\\\[]' THEN {text} WHEN {is_text} THEN {text} END"
     return f"({scalar})" if returned is None else f"TRY_CAST(({scalar}) AS {returned})"
 
 

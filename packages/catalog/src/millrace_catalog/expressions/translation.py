@@ -68,7 +68,7 @@ class Translator:
         if write is None:
             return self._operator(node)
         try:
-            return write(node)  # type: ignore[no-any-return] # chosen by its name
+            return write(node)
         except ExpressionError:
             raise
         except ValueError as error:
@@ -130,7 +130,7 @@ class Translator:
         """Write a CAST, or a text with its type before it, such as ``DATE '2024-02-29'``."""
         if call is None:
             # sqlglot's TIMESTAMPTZ is Spark's TIMESTAMP
-            type_ = timestamp(6) if node.to.this.value.startswith("TIMESTAMP") else DATE
+            type_: DataType = timestamp(6) if node.to.this.value.startswith("TIMESTAMP") else DATE
             return Sql(f"CAST({self.write(node.this)} AS {_spark_type(type_)})", type_)
         type_ = _type(call)
         return Sql(f"{call.name}({self.write(node)} AS {_spark_type(type_)})", type_)

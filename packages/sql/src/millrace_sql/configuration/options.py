@@ -107,6 +107,13 @@ class SessionOptions:
         default=None,
         doc="Time zone in which a TIMESTAMP_LTZ is shown and cast (spark.sql.session.timeZone).",
     )
+    dialect: Literal["default", "spark"] = option(
+        "table.sql-dialect",
+        default="default",
+        parse=_lower("default", "spark"),
+        doc="Whether an expression that means something else in Flink and in Spark means what it means in Flink "
+        "(default), or in Spark (spark).",
+    )
     dml_sync: bool = option(
         "table.dml-sync", default=False, doc="Whether INSERT returns only when its query has ended."
     )

@@ -24,7 +24,6 @@ _NOT_HERE = {
     "table.exec.mini-batch.enabled": "Spark's streams are micro-batches: set 'execution.checkpointing.interval'",
     "execution.checkpointing.mode": "delivery is an option of a table: 'sink.delivery-guarantee'",
     "state.backend.type": "Spark's is spark.sql.streaming.stateStore.providerClass",
-    "table.sql-dialect": "queries are Spark SQL",
     "sql-client.execution.result-mode": "results are always tables, and those of streams update",
     "sql-client.execution.max-table-result.rows": "a result keeps all its rows",
     "sql-client.verbose": "errors have no further details; millrace sql --conf spark.log.level=ERROR shows Spark's log",
@@ -71,6 +70,11 @@ class SessionConfiguration:
     def is_streaming(self) -> bool:
         """True when queries run as streams."""
         return self.options.runtime_mode == "streaming"
+
+    @property
+    def is_spark(self) -> bool:
+        """True when an expression means what it means in Spark."""
+        return self.options.dialect == "spark"
 
     def set(self, key: str, value: str) -> None:
         """Change a setting.

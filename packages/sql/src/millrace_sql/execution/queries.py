@@ -43,7 +43,13 @@ class QueryRunner:
         Raises:
             SqlError: A name in it is unknown, or it cannot run in this mode.
         """
-        return plan_query(query, self._tables.lookup(), streaming=self._configuration.is_streaming, sink_mode=sink_mode)
+        return plan_query(
+            query,
+            self._tables.lookup(),
+            streaming=self._configuration.is_streaming,
+            sink_mode=sink_mode,
+            is_spark=self._configuration.is_spark,
+        )
 
     def rows(self, plan: QueryPlan, context: ScanContext, place: QueryPlace | None = None) -> DataFrame:
         """Return the rows of a query, lazily.
@@ -81,7 +87,9 @@ class QueryRunner:
         """
         from pyspark.sql.types import StringType, StructField, StructType
 
-        plan = plan_query(query, tables or self._tables.lookup(), streaming=False)
+        plan = plan_query(
+            query, tables or self._tables.lookup(), streaming=False, is_spark=self._configuration.is_spark
+        )
 
         def stand_in(scan: Scan) -> DataFrame:
             fields = [StructField(column.name, column.type, column.nullable) for column in scan.table.columns]

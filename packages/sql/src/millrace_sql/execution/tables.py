@@ -233,7 +233,11 @@ class Tables:
         options.pop(CONNECTOR)
         description = _described(definition, options)
         computed = (
-            TableColumn(column.name, NullType(), expression=rewrite_expression(SqlText(column.expression.text)))
+            TableColumn(
+                column.name,
+                NullType(),
+                expression=rewrite_expression(SqlText(column.expression.text), is_spark=self._configuration.is_spark),
+            )
             for column in definition.computed_columns
         )
         return replace(description, columns=(*description.columns, *computed))
@@ -267,7 +271,10 @@ class Tables:
             if not isinstance(column, ComputedColumn):
                 columns.append(others.pop(column.name))
                 continue
-            expression = rewrite_expression(column.expression if is_in_script else SqlText(column.expression.text))
+            expression = rewrite_expression(
+                column.expression if is_in_script else SqlText(column.expression.text),
+                is_spark=self._configuration.is_spark,
+            )
             try:
                 field = empty.select(fn.expr(expression).alias(column.name)).schema[0]
             except Exception as error:

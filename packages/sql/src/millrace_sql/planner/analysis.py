@@ -193,7 +193,7 @@ class Analysis:
         from sqlglot import exp
 
         assert table.view is not None  # noqa: S101 - the caller asked
-        inner = parse_query(table.view.query)
+        inner = parse_query(table.view.query, table.view.tables, is_spark=text.is_spark)
         relation = self.query(inner, inner.tree, table.view.tables, {})
         name, columns = node.parts[-1].name, table.view.columns
         body = f"({self.text_of(inner)})"

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def plan_query(
-    query: SqlText, tables: TableLookup, *, streaming: bool, sink_mode: ChangelogMode = ChangelogMode.ALL
+    query: SqlText,
+    tables: TableLookup,
+    *,
+    streaming: bool,
+    sink_mode: ChangelogMode = ChangelogMode.ALL,
+    is_spark: bool = False,
 ) -> SparkPlan:
     """Plan a query.
 
@@ -34,6 +39,7 @@ def plan_query(
         streaming: Whether the query is a stream.
         sink_mode: The kinds of rows that its result may have. Old rows of updates (``-U``) are read only where an
             operation of the query needs them, or where these kinds hold them.
+        is_spark: Whether what Spark knows means what it means to Spark.
 
     Raises:
         SqlError: The query is wrong, or its result would not be exact.
@@ -41,7 +47,7 @@ def plan_query(
     tables = _remembered(tables)
     update_before: frozenset[int] = frozenset()
     while True:
-        text = parse_query(query)
+        text = parse_query(query, tables, is_spark=is_spark)
         analysis = Analysis(streaming, update_before)
         relation = analysis.query(text, text.tree, tables, {})
         if relation.is_changelog and "-U" in sink_mode.row_kinds:

@@ -6,19 +6,30 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from millrace.errors import SchemaError
+from millrace_catalog.types.spark import from_spark
 from millrace_sql.errors import SqlError, SqlSyntaxError
+from millrace_sql.planner.dialect.products import TypeOf
+from millrace_sql.planner.dialect.query_types import QueryTypes
 from millrace_sql.planner.dialect.tokens import Edit, TokenRewriter
-from millrace_sql.statements import Position, SqlText
+from millrace_sql.planner.model import TableLookup
+from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
+    from pyspark.sql.types import DataType as SparkType
     from sqlglot import exp
     from sqlglot.errors import ParseError
     from sqlglot.tokens import Token
 
+    from millrace_catalog.types import DataType
+
 DIALECT = "spark"
 
+_TYPED = re.compile(r"[/\[]|\b(?:AVG|CAST)\s*\(", re.IGNORECASE)
+"""Expressions whose meaning may depend on the types of columns."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _OPTIONS = re.compile(r"/\*\+\s*OPTIONS\s*\((?P<options>.*)\)\s*\*/", re.DOTALL | re.IGNORECASE)
 _TEXT = r"'((?:[^']|'')*)'"
@@ -37,6 +48,7 @@ class QueryText:
         temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows.
         session_keys: The columns of PARTITION BY in SESSION, by the last offset of the table's name.
         edits: The differences between the two texts, in order.
+        is_spark: Whether what Spark knows means what it means to Spark.
     """
 
     source: SqlText
@@ -46,6 +58,7 @@ class QueryText:
     temporal: frozenset[int] = frozenset()
     session_keys: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
+    is_spark: bool = False
 
     def position_of(self, node: exp.Expr | None) -> Position | None:
         """Return the place of the first name in a part of the tree; None when it holds no name."""
@@ -57,15 +70,20 @@ class QueryText:
         return SqlError(message, self.position_of(node) or self.source.position)
 
 
-def parse_query(source: SqlText) -> QueryText:
+def parse_query(source: SqlText, tables: TableLookup | None = None, *, is_spark: bool = False) -> QueryText:
     """Parse a query.
+
+    Args:
+        source: The query.
+        tables: Resolves the names of its tables, whose columns decide what an operator means; None for none.
+        is_spark: Whether what Spark knows means what it means to Spark.
 
     Raises:
         SqlSyntaxError: It is not SQL.
         SqlError: A part of it is spelt otherwise in Spark and cannot be rewritten.
     """
     import sqlglot
-    from sqlglot.errors import ParseError, SqlglotError, TokenError
+    from sqlglot.errors import TokenError
 
     try:
         tokens = sqlglot.tokenize(source.text, dialect=DIALECT)
@@ -73,8 +91,19 @@ def parse_query(source: SqlText) -> QueryText:
         raise SqlSyntaxError(
             f"the query ends within a text or a comment: {_one_line(str(error))}", source.position
         ) from None
+    text = _parsed(source, tokens, None, is_spark=is_spark)
+    if tables is None or is_spark or not _TYPED.search(source.text):
+        return text
+    types = QueryTypes(text.tree, partial(_types_of, text, tables))
+    return _parsed(source, tokens, types.type_of, is_spark=is_spark)
+
+
+def _parsed(source: SqlText, tokens: list[Token], type_of: TypeOf | None, *, is_spark: bool) -> QueryText:
+    import sqlglot
+    from sqlglot.errors import ParseError, SqlglotError
+
     hints = dict(_hints(source, tokens))
-    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset))
+    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset), type_of, is_spark=is_spark)
     edits = tuple(sorted((*rewriter.edits(), *(edit for _, edit in hints.values()))))
     text = apply_edits(source.text, edits)
     try:
@@ -91,11 +120,41 @@ def parse_query(source: SqlText) -> QueryText:
         frozenset(moved_offset(edits, end) for end in rewriter.temporal),
         {moved_offset(edits, end): names for end, names in rewriter.session_keys.items()},
         edits,
+        is_spark,
     )
 
 
-def rewrite_expression(source: SqlText) -> str:
+def _types_of(text: QueryText, tables: TableLookup, node: exp.Table) -> Mapping[str, DataType | None]:
+    """Return the types of a table's columns, or of all that a view's query names; empty for what is no table."""
+    from sqlglot import exp
+
+    if not all(isinstance(part, exp.Identifier) for part in node.parts):
+        return {}
+    names = tuple(part.name for part in node.parts)
+    try:
+        table = tables(Identifier(names), text.hints.get(node.parts[-1].meta.get("end", -1), {}))
+        if table.view is None:
+            return {column.name.lower(): _known_type(column.type) for column in table.columns}
+        view = parse_query(table.view.query)
+        types = QueryTypes(view.tree, partial(_types_of, view, table.view.tables)).names()
+    except SqlError:
+        return {}  # a common table expression, or an unknown table, which the analysis tells
+    return {**types, **dict.fromkeys((name.lower() for name in table.view.columns), None)}
+
+
+def _known_type(type_: SparkType) -> DataType | None:
+    try:
+        return from_spark(type_)
+    except SchemaError:
+        return None
+
+
+def rewrite_expression(source: SqlText, *, is_spark: bool = False) -> str:
     """Return an expression as Spark spells it.
+
+    Args:
+        source: The expression.
+        is_spark: Whether what Spark knows means what it means to Spark.
 
     Raises:
         SqlError: It is no expression, or a part of it is spelt otherwise in Spark and cannot be rewritten.
@@ -108,7 +167,7 @@ def rewrite_expression(source: SqlText) -> str:
     except TokenError as error:
         message = f"the expression ends within a text or a comment: {_one_line(str(error))}"
         raise SqlSyntaxError(message, source.position) from None
-    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset))
+    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset), is_spark=is_spark)
     return apply_edits(source.text, tuple(sorted(rewriter.edits())))
 
 

@@ -35,8 +35,8 @@ def _map_type(arguments: Sequence[Sql]) -> DataType | None:
     return None if key is None or value is None else Map(key, value)
 
 
-def _row(prefix: str) -> Function:
-    def render(arguments: Sequence[Sql]) -> str:
+def _row() -> Function:
+    def named(prefix: str, arguments: Sequence[Sql]) -> str:
         fields = [f"'{prefix}{number}', {argument}" for number, argument in enumerate(arguments)]
         return f"named_struct({', '.join(fields)})"
 
@@ -44,9 +44,16 @@ def _row(prefix: str) -> Function:
         types = [argument.type for argument in arguments]
         if any(type_ is None for type_ in types):
             return None
-        return Row(tuple(Column(f"{prefix}{n}", type_) for n, type_ in enumerate(types) if type_ is not None))
+        return Row(tuple(Column(f"f{number}", type_) for number, type_ in enumerate(types) if type_ is not None))
 
-    return Function(1, ANY_NUMBER, render, result)
+    return Function(
+        1,
+        ANY_NUMBER,
+        lambda arguments: named("EXPR$", arguments),
+        result,
+        "respelt",
+        in_pipelines=lambda arguments: named("f", arguments),
+    )
 
 
 def _array_contains(arguments: Sequence[Sql]) -> str:
@@ -125,6 +132,6 @@ NESTED: dict[str, Function] = {
     "ELEMENT": Function(1, 1, _element, _element_type, "respelt"),
     "MAP": Function(2, ANY_NUMBER, _map, _map_type),
     "PARSE_JSON": _parse_json("PARSE_JSON"),
-    "ROW": _row("f"),
+    "ROW": _row(),
     "TRY_PARSE_JSON": _parse_json("TRY_PARSE_JSON"),
 }

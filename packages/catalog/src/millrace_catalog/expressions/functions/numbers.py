@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from millrace_catalog.expressions.function import Function, Sql, first_type, same
+from millrace_catalog.expressions.function import Function, InQueries, Sql, first_type, same
 from millrace_catalog.expressions.value_types import arithmetic_type, is_integer, kind_of
 from millrace_catalog.types import STRING, DataType
 
 
-def _whole(name: str) -> Function:
+def _whole(name: str, in_queries: InQueries = "same") -> Function:
     """Return CEIL or FLOOR, whose result has the type of its argument; Spark's is a BIGINT."""
 
     def render(arguments: Sequence[Sql]) -> str:
@@ -20,7 +20,7 @@ def _whole(name: str) -> Function:
         kind = kind_of(number.type)
         return f"CAST({rounded} AS {kind})" if kind in {"FLOAT", "DOUBLE"} else rounded
 
-    return Function(1, 1, render, first_type)
+    return Function(1, 1, render, first_type, in_queries)
 
 
 def _result(arguments: Sequence[Sql]) -> DataType | None:
@@ -30,7 +30,7 @@ def _result(arguments: Sequence[Sql]) -> DataType | None:
 NUMBERS: dict[str, Function] = {
     "ABS": same("abs", 1, 1, first_type),
     "CEIL": _whole("ceil"),
-    "CEILING": _whole("ceil"),
+    "CEILING": _whole("ceil", "respelt"),
     "FLOOR": _whole("floor"),
     "MOD": Function(2, 2, lambda arguments: f"(({arguments[0]}) % ({arguments[1]}))", _result, in_queries="respelt"),
     "ROUND": same("round", 1, 2, first_type),

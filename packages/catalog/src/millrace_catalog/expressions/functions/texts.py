@@ -56,6 +56,10 @@ def _overlay(arguments: Sequence[Sql]) -> str:
     return f"if({start} < 1 OR {start} > length({text}), {text}, overlay({', '.join(arguments)}))"
 
 
+def _sha(bits: int) -> Function:
+    return Function(1, 1, lambda arguments: f"sha2({arguments[0]}, {bits})", STRING, "respelt")
+
+
 def _split_index(arguments: Sequence[Sql]) -> str:
     """Return the part of a text at an index, from 0; Spark's delimiter is a regular expression."""
     text, delimiter, index = arguments
@@ -69,7 +73,7 @@ def _str_to_map(arguments: Sequence[Sql]) -> str:
     return f"str_to_map({text}, {pairs}, {values})"
 
 
-_CHAR_LENGTH = same("char_length", 1, 1, INT, in_queries="respelt")
+_CHAR_LENGTH = same("length", 1, 1, INT, in_queries="respelt")
 _FROM_BASE64 = Function(1, 1, lambda arguments: f"CAST(unbase64({arguments[0]}) AS STRING)", STRING, "respelt")
 _SUBSTRING = same("substring", 2, 3, first_type, in_queries="respelt", separators=("FROM", "FOR"))
 
@@ -101,6 +105,7 @@ TEXTS: dict[str, Function] = {
     "RIGHT": same("right", 2, 2, STRING),
     "RPAD": same("rpad", 3, 3, STRING),
     "RTRIM": _trim("TRAILING"),
+    **{f"SHA{bits}": _sha(bits) for bits in (224, 256, 384, 512)},
     "SPLIT_INDEX": Function(3, 3, _split_index, STRING, "respelt"),
     "STARTSWITH": same("startswith", 2, 2, BOOLEAN),
     "STR_TO_MAP": Function(1, 3, _str_to_map, None, "different"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from millrace_catalog.expressions.function import Function, Sql, UnknownTypeError, literal_text, same
+from millrace_catalog.expressions.function import Function, InQueries, Sql, UnknownTypeError, literal_text, same
 from millrace_catalog.expressions.value_types import is_integer, kind_of
 from millrace_catalog.types import BIGINT, DATE, INT, STRING, DataType, time, timestamp, timestamp_ltz
 
@@ -53,8 +53,8 @@ def _part(unit: str, value: str) -> str:
 
 def _part_function(name: str) -> Function:
     unit = _PART_FUNCTIONS[name]
-    in_queries = "respelt" if name == "WEEK" else "same"
-    return Function(1, 1, lambda arguments: _part(unit, arguments[0]), BIGINT, in_queries)  # type: ignore[arg-type]
+    in_queries: InQueries = "respelt" if name == "WEEK" else "same"
+    return Function(1, 1, lambda arguments: _part(unit, arguments[0]), BIGINT, in_queries)
 
 
 def _extract(arguments: Sequence[Sql]) -> str:
@@ -96,7 +96,7 @@ def _to_date(arguments: Sequence[Sql]) -> str:
     kind = kind_of(value.type)
     if not pattern and kind.startswith(("DATE", "TIMESTAMP")):
         return f"CAST({value} AS DATE)"
-    return f"try_to_date({', '.join(arguments)})" if kind == "STRING" or pattern else f"to_date({value})"
+    return f"try_to_date({', '.join(arguments)})" if kind == "STRING" or pattern else f"TRY_CAST({value} AS DATE)"
 
 
 def _to_timestamp(arguments: Sequence[Sql]) -> str:

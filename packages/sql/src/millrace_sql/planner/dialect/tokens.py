@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from millrace_catalog.expressions.function import Sql, literal_text, text_literal
+from millrace_catalog.expressions.patterns import similar_pattern
 from millrace_catalog.expressions.sql_calls import rewrite_call
 from millrace_catalog.expressions.type_names import rewrite_type
+from millrace_catalog.expressions.value_types import is_integer, kind_of
 from millrace_sql.errors import SqlError
+from millrace_sql.planner.dialect.products import ProductRewriter, TypeOf
 from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, window_select
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 _DESCRIPTOR = re.compile(r"^(?:TIMECOL\s*=>)?\s*DESCRIPTOR\s*\(|\)\s*$", re.IGNORECASE)
 _BEFORE_QUERY = frozenset({"ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "UNION"})
 _AFTER_NAME = frozenset({"(", "FROM", "UNION", "WHERE"})
+_OF_ORDER = ("FIRST_VALUE", "LAST_VALUE")
 _NO_NAMES = frozenset({"ANY", "EXISTS", "FROM", "IN", "JOIN", "AS", "ON", "SOME"})
 """Words before a parenthesis that call no function."""
 
@@ -44,6 +49,8 @@ class TokenRewriter:
         text: The query.
         tokens: Its tokens.
         place: Returns the place in the script of an offset in the text.
+        type_of: Returns the types of expressions; None where what depends on them is left as it is.
+        is_spark: Whether what Spark knows means what it means to Spark.
 
     Attributes:
         temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows; filled by `edits`.
@@ -51,10 +58,21 @@ class TokenRewriter:
             table's name; filled by `edits`.
     """
 
-    def __init__(self, text: str, tokens: list[Token], place: Callable[[int], Position]) -> None:
+    def __init__(
+        self,
+        text: str,
+        tokens: list[Token],
+        place: Callable[[int], Position],
+        type_of: TypeOf | None = None,
+        *,
+        is_spark: bool = False,
+    ) -> None:
         self._text = text
         self._tokens = tokens
         self._place = place
+        self._type_of = type_of
+        self._is_spark = is_spark
+        self._products = ProductRewriter(self._word, self._is_value, self.closing, self._rewritten, type_of)
         self.temporal: set[int] = set()
         self.session_keys: dict[int, tuple[str, ...]] = {}
 
@@ -66,14 +84,18 @@ class TokenRewriter:
         """
         return list(self._edits(0, len(self._tokens)))
 
-    def _edits(self, begin: int, end: int) -> Iterator[Edit]:
+    def _edits(self, begin: int, end: int, *, is_operand: bool = False) -> Iterator[Edit]:
         index = begin
         while index < end:
             found = (
                 self._system_time(index)
                 or self._window(index)
                 or self._table(index)
+                or (None if is_operand and index == begin else self._product(index))
+                or self._text_with_quotes(index)
+                or self._pattern(index)
                 or self._cast(index)
+                or self._average(index)
                 or self._call(index)
             )
             if found is None:
@@ -90,10 +112,10 @@ class TokenRewriter:
         return "" if self._text[token.start : token.start + 1] in "`'\"" else token.text.upper()
 
     def closing(self, opening: int) -> int:
-        """Return the index of the token that closes the parenthesis at an index, or the number of tokens."""
+        """Return the index of the token that closes the parenthesis or bracket at an index, or the number of tokens."""
         depth = 0
         for index in range(opening, len(self._tokens)):
-            depth += {"(": 1, ")": -1}.get(self._word(index), 0)
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(self._word(index), 0)
             if depth == 0:
                 return index
         return len(self._tokens)
@@ -172,6 +194,69 @@ class TokenRewriter:
         begin, end = part
         return self._text[self._tokens[begin].start : self._tokens[end - 1].end + 1] if end > begin else ""
 
+    def _is_value(self, index: int) -> bool:
+        if not 0 <= index < len(self._tokens):
+            return False
+        token = self._tokens[index]
+        return self._text[token.start] in "`'" or token.text[:1].isalnum() or token.text[:1] == "_"
+
+    def _replaced(self, begin: int, end: int, text: str) -> tuple[list[Edit], int]:
+        return [Edit(self._tokens[begin].start, self._tokens[end - 1].end + 1, text)], end
+
+    def _product(self, index: int) -> tuple[list[Edit], int] | None:
+        if self._is_spark:
+            return None
+        try:
+            found = self._products.rewrite(index)
+        except ValueError as error:
+            raise SqlError(str(error), self._place(self._tokens[index].start)) from None
+        return None if found is None else self._replaced(index, found[1], found[0])
+
+    def _text_with_quotes(self, index: int) -> tuple[list[Edit], int] | None:
+        """Replace a doubled quote within a text, which sqlglot takes for two texts."""
+        end = index + 1
+        while end < len(self._tokens) and self._text[self._tokens[end - 1].end : self._tokens[end].start + 1] == "''":
+            end += 1
+        if end == index + 1 or self._text[self._tokens[index].start] != "'":
+            return None
+        texts = [self._source((step, step + 1))[1:-1] for step in range(index, end)]
+        return self._replaced(index, end, "\\'".join(texts).join("''"))
+
+    def _pattern(self, index: int) -> tuple[list[Edit], int] | None:
+        """Replace SIMILAR TO, which Spark does not know."""
+        if self._word(index).split() != ["SIMILAR", "TO"]:
+            return None
+        end = index + (4 if self._word(index + 2) == "ESCAPE" else 2)
+        texts = [literal_text(self._source((step, step + 1))) for step in range(index + 1, end, 2)]
+        place = self._place(self._tokens[index].start)
+        if None in texts:
+            raise SqlError("SIMILAR TO takes a pattern that is a text: write RLIKE and a regular expression", place)
+        try:
+            pattern = similar_pattern(*(str(text) for text in texts))
+        except ValueError as error:
+            raise SqlError(str(error), place) from None
+        return self._replaced(index, end, f"RLIKE {text_literal(pattern)}")
+
+    def _average(self, index: int) -> tuple[list[Edit], int] | None:
+        """Replace AVG of integers, which is an integer of their type."""
+        if self._type_of is None or self._word(index) != "AVG" or self._word(index + 1) != "(":
+            return None
+        close = self.closing(index + 1)
+        value = self._rewritten(index + 2, close)
+        type_ = self._type_of(re.sub(r"^\s*(?:DISTINCT|ALL)\s", "", value, flags=re.IGNORECASE))
+        if type_ is None:
+            message = (
+                f"the type of {value} is not known here: write SUM({value}) DIV COUNT({value}) for the average of "
+                f"integers, without its fraction, or AVG(CAST({value} AS DOUBLE)) for one with it"
+            )
+            raise SqlError(message, self._place(self._tokens[index].start))
+        if not is_integer(type_):
+            return None
+        end = self._products.end_of_call(close)
+        clauses = f" {self._rewritten(close + 1, end)}" if end > close + 1 else ""
+        quotient = f"SUM({value}){clauses} DIV COUNT({value}){clauses}"
+        return self._replaced(index, end, f"CAST({quotient} AS {kind_of(type_)})")
+
     def _cast(self, index: int) -> tuple[list[Edit], int] | None:
         if self._word(index) not in {"CAST", "TRY_CAST"} or self._word(index + 1) != "(":
             return None
@@ -181,7 +266,16 @@ class TokenRewriter:
             depth += {"(": 1, ")": -1}.get(self._word(step), 0)
             if depth == 0 and self._word(step) == "AS":
                 at = step
+        if self._is_boolean_text(index + 2, at, close):
+            text = f"upper(CAST({self._rewritten(index + 2, at)} AS STRING))"
+            return self._replaced(index, close + 1, text)
         return [*self._edits(index + 2, at), *self._type_edits(at + 1, close)], close + 1
+
+    def _is_boolean_text(self, begin: int, at: int, close: int) -> bool:
+        """Return whether a CAST makes a text of a boolean, which the reference spells in upper case."""
+        if self._type_of is None or self._word(at + 1) not in {"STRING", "VARCHAR", "CHAR"} or close - at > 5:
+            return False
+        return kind_of(self._type_of(self._rewritten(begin, at))) == "BOOLEAN"
 
     def _type_edits(self, begin: int, end: int) -> Iterator[Edit]:
         index = begin
@@ -207,8 +301,16 @@ class TokenRewriter:
         if name == "WINDOW":  # which sqlglot takes for the clause of named windows after GROUP BY
             token = self._tokens[index]
             return [Edit(token.start, token.end + 1, f"`{token.text}`")], index + 1
+        if name in _OF_ORDER and "NULLS" in map(self._word, range(index + 2, close + 3)):
+            return None  # it says of NULL itself what becomes of it
         try:
-            replacement = rewrite_call(name, self._word(index + 1), lambda: self._arguments(index + 2, close))
+            replacement = rewrite_call(
+                name,
+                self._word(index + 1),
+                lambda: self._arguments(index + 2, close),
+                lambda separators: self._operands(index + 2, close, separators),
+                is_spark=self._is_spark,
+            )
         except ValueError as error:
             raise SqlError(str(error), self._place(self._tokens[index].start)) from None
         if replacement is None:
@@ -230,10 +332,27 @@ class TokenRewriter:
             index = last + 1
         return [] if arguments == [[]] else arguments
 
-    def _rewritten(self, begin: int, end: int) -> str:
+    def _operands(self, begin: int, end: int, separators: frozenset[str]) -> list[Sql]:
+        """Return the arguments of a call between commas, and words that stand for them, rewritten themselves."""
+        ranges, first, index = [], begin, begin
+        while index < end:
+            if self._word(index) in {"(", "["}:
+                index = self.closing(index)
+            elif self._word(index) == "," or self._word(index) in separators:
+                ranges.append((first, index))
+                first = index + 1
+            index += 1
+        if end > begin:
+            ranges.append((first, end))
+        texts = [self._rewritten(*each) for each in ranges if each[1] > each[0]]
+        return [Sql(text, None if self._type_of is None else self._type_of(text)) for text in texts]
+
+    def _rewritten(self, begin: int, end: int, is_operand: bool = False) -> str:
+        if end <= begin:
+            return ""
         start, stop = self._tokens[begin].start, self._tokens[end - 1].end + 1
         parts, copied = [], start
-        for edit in sorted(self._edits(begin, end)):
+        for edit in sorted(self._edits(begin, end, is_operand=is_operand)):
             parts += [self._text[copied : edit.start], edit.replacement]
             copied = edit.end
         return "".join((*parts, self._text[copied:stop]))

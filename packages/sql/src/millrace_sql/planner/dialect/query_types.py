@@ -1,0 +1,154 @@
+"""Types of a query's expressions, as far as they follow from the columns of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from millrace_catalog.expressions.functions import FUNCTIONS
+from millrace_catalog.expressions.value_types import common_type, is_integer, number_type, operator_type
+from millrace_catalog.types import BIGINT, INT, STRING, Array, DataType, Map, parse_type
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_OF_THEIR_ARGUMENT = """
+Abs AnyValue Avg Ceil Filter First FirstValue Floor IgnoreNulls Last LastValue Max Min Nullif Paren Round Window
+"""
+_INTEGERS = """
+Count CountIf DateDiff Day DayOfMonth DayOfWeek DayOfYear Extract Hour IntDiv Length Minute Month Quarter Second
+TimestampDiff Week WeekOfYear Year
+"""
+_TEXTS = "Concat ConcatWs Lower Replace Substring Trim Upper"
+
+
+class QueryTypes:
+    """Types of names, whatever their place in the query: a name that stands for two types has none.
+
+    Args:
+        tree: The query.
+        columns: Returns the types of a table's columns by their names in lower case, each None where it is not known.
+    """
+
+    def __init__(self, tree: exp.Expr, columns: Callable[[exp.Table], Mapping[str, DataType | None]]) -> None:
+        self._definitions: dict[str, list[DataType | Any | None]] = {}
+        self._relations: set[str] = set()
+        self._resolving: list[str] = []
+        self._collect(tree, columns)
+
+    def type_of(self, text: str) -> DataType | None:
+        """Return the type of an expression of the query, in Spark's spelling; None where it is not known."""
+        import sqlglot
+        from sqlglot.errors import SqlglotError
+
+        try:
+            return self._type(sqlglot.parse_one(text, dialect="spark"))
+        except SqlglotError:
+            return None
+
+    def names(self) -> dict[str, DataType | None]:
+        """Return the types of all names that the query knows."""
+        from sqlglot import exp
+
+        return {name: self._column(exp.column(name)) for name in self._definitions}
+
+    def _collect(self, tree: exp.Expr, columns: Callable[[exp.Table], Mapping[str, DataType | None]]) -> None:
+        from sqlglot import exp
+
+        for table in tree.find_all(exp.Table):
+            self._relations.add(table.alias_or_name.lower())
+            for name, type_ in columns(table).items():
+                self._definitions.setdefault(name, []).append(type_)
+        for node in tree.find_all(exp.Subquery, exp.CTE):
+            self._relations.add(node.alias.lower())
+        for alias in tree.find_all(exp.TableAlias):
+            for column in alias.columns:
+                self._definitions.setdefault(column.name.lower(), []).append(None)
+        for item in tree.find_all(exp.Alias):
+            self._definitions.setdefault(item.alias.lower(), []).append(item.this)
+
+    def _column(self, node: Any) -> DataType | None:
+        from sqlglot import exp
+
+        name = node.name.lower()
+        if node.table and node.table.lower() not in self._relations:
+            return None  # a field of a row
+        definitions = self._definitions.get(name, [])
+        if name in self._resolving:  # an expression that has the name of a column that it reads
+            definitions = [each for each in definitions if not isinstance(each, exp.Expression)]
+        self._resolving.append(name)
+        types = [self._type(each) if isinstance(each, exp.Expression) else each for each in definitions]
+        self._resolving.pop()
+        return common_type(types) if types else None
+
+    def _type(self, node: Any) -> DataType | None:
+        name = type(node).__name__
+        special = getattr(self, f"_{name.lower()}", None)
+        if special is not None:
+            return special(node)
+        if name in _INTEGERS.split():
+            return INT if name == "Length" else BIGINT
+        if name in _OF_THEIR_ARGUMENT.split():
+            return self._type(node.this)
+        if name in _TEXTS.split():
+            return STRING
+        operands = (node.args.get("this"), node.args.get("expression"))
+        return operator_type(node, [self._type(each) for each in operands if hasattr(each, "find_all")])
+
+    def _literal(self, node: Any) -> DataType | None:
+        return STRING if node.is_string else number_type(node.name)
+
+    def _cast(self, node: Any) -> DataType | None:
+        return _named(node.to.sql(dialect="spark"))
+
+    _trycast = _cast
+
+    def _sum(self, node: Any) -> DataType | None:
+        type_ = self._type(node.this)
+        return BIGINT if is_integer(type_) else type_
+
+    def _distinct(self, node: Any) -> DataType | None:
+        return self._type(node.expressions[0])
+
+    def _coalesce(self, node: Any) -> DataType | None:
+        return common_type([self._type(each) for each in (node.this, *node.expressions)])
+
+    def _case(self, node: Any) -> DataType | None:
+        branches = [each.args["true"] for each in node.args.get("ifs") or [node]]
+        others = [each for each in (node.args.get("default"), node.args.get("false")) if each is not None]
+        return common_type([self._type(each) for each in (*branches, *others)])
+
+    _if = _case
+
+    def _array(self, node: Any) -> DataType | None:
+        element = common_type([self._type(each) for each in node.expressions])
+        return None if element is None else Array(element)
+
+    def _bracket(self, node: Any) -> DataType | None:
+        return _element(self._type(node.this))
+
+    def _map(self, node: Any) -> DataType | None:
+        keys, values = (node.args[name].expressions for name in ("keys", "values"))
+        key, value = (common_type([self._type(each) for each in items]) for items in (keys, values))
+        return None if key is None or value is None else Map(key, value)
+
+    _varmap = _map
+
+    def _anonymous(self, node: Any) -> DataType | None:
+        if node.name.lower() in {"get", "try_element_at"}:
+            return _element(self._type(node.expressions[0]))
+        function = FUNCTIONS.get(node.name.upper())
+        return None if function is None or callable(function.result) else function.result
+
+
+def _element(type_: DataType | None) -> DataType | None:
+    if isinstance(type_, Array):
+        return type_.element
+    return type_.value if isinstance(type_, Map) else None
+
+
+def _named(text: str) -> DataType | None:
+    try:
+        return parse_type({"TIMESTAMP": "TIMESTAMP_LTZ(6)", "TIMESTAMP_NTZ": "TIMESTAMP(6)"}.get(text.upper(), text))
+    except ValueError:
+        return None
