@@ -156,3 +156,29 @@ def test_ends_are_made_of_definitions_in_code():
         make_source(SourceDefinition("x", Properties({})))
     with pytest.raises(OptionsError, match="exclude each other"):
         make_sink(SinkDefinition("kafka", Properties(SERVERS | {"topic": "a", "sink.tableId-to-topic.mapping": "a:b"})))
+
+
+FUNCTIONS = """
+source: {type: values, changes: ''}
+sink: {type: values}
+transform:
+  - {source-table: s.t, projection: "id, Gross(net) AS gross", filter: "GROSS(net) > 5"}
+pipeline:
+  parallelism: 2
+  user-defined-function:
+    - name: gross
+      classpath: tax.py:gross
+      return-type: DECIMAL(10, 2)
+      options: {rate: 0.2}
+"""
+
+
+def test_functions_of_users_are_read_and_written(tmp_path):
+    (tmp_path / "tax.py").write_text("def gross(net, *, rate: float):\n    return net * (1 + rate)\n")
+    jsonschema.validate(yaml.safe_load(FUNCTIONS), SCHEMA)
+    definition = read_pipeline(FUNCTIONS, folder=tmp_path)
+    (function,) = definition.functions
+    assert (function.options, str(function.return_type)) == ((("rate", "0.2"),), "DECIMAL(10, 2)")
+    written = render_pipeline(definition)
+    jsonschema.validate(yaml.safe_load(written), SCHEMA)
+    assert read_pipeline(written, folder=tmp_path) == definition
