@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import textwrap
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
+from millrace.contracts import PipelineSink, SinkCapabilities
 from millrace_cdc import Pipeline
+from millrace_cdc.plans.planner import plan_pipeline
 from millrace_cli.root import root
 
 SINK = "sink: {type: values}"
@@ -23,6 +26,20 @@ def plan(changes: str, rest: str = SINK, schemas: str = ""):
     given = f"\n  schemas: {schemas}" if schemas else ""
     text = f"source:\n  type: values{given}\n  changes: |\n{lines}\n{rest}"
     return Pipeline.from_yaml(text).plan(no_session)
+
+
+class TableSink(PipelineSink):
+    """A sink of tables in some system."""
+
+    @property
+    def capabilities(self):
+        return SinkCapabilities(SinkCapabilities.ALL_CHANGES)
+
+    def apply(self, spark, changes):
+        raise AssertionError("a plan changes nothing")
+
+    def write(self, batch):
+        raise AssertionError("a plan writes nothing")
 
 
 def problems(found) -> list[str]:
@@ -42,6 +59,19 @@ def test_columns_have_the_messages_that_their_types_were_taken_from():
     assert target.schema_changes == ("CREATE TABLE a.t (id BIGINT, n DOUBLE, new BOOLEAN);",)
     assert (target.destination.kind, target.destination.exists) == ("lines", False)
     assert not found.problems
+
+
+@pytest.mark.parametrize(
+    ("rest", "noted"), [("", ["a.t"]), ("transform: [{source-table: a.t, primary-keys: id}]\n", [])]
+)
+def test_updates_of_a_table_without_a_primary_key_are_noted_for_sinks_of_tables(rest, noted):
+    changes = '+I a.t {"id": 1}\n    -D a.t {"id": 1}\n    +I a.u {"id": 1}'
+    job = Pipeline.from_yaml(f"source:\n  type: values\n  changes: |\n    {changes}\n{rest}{SINK}")._job()
+    found = plan_pipeline(replace(job, sink=TableSink(None)), "values", "other", no_session)
+    notes = [note for note in found.notes if "updates or deletions and no primary key" in note]
+    assert [note.split("'")[1] for note in notes] == noted
+    lines = plan_pipeline(job, "values", "values", no_session)
+    assert not any("no primary key" in note for note in lines.notes)
 
 
 def test_columns_of_statements_are_told_from_those_of_messages():

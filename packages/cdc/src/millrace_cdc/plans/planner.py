@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -133,6 +133,7 @@ class _Planning:
         self._derive(derivation, changed)
         tables = tuple(self._tables(state, sample))
         targets = tuple(self._targets(state))
+        self._note_keyless(tables, targets, sample.updated)
         rules = tuple(self._rules(tables))
         self._find_unused(rules, [table.id for table in tables])
         return PipelinePlan(
@@ -223,6 +224,18 @@ class _Planning:
             if destination.problem is not None:
                 self._found.problems.append(Problem(None, destination.problem))
             yield _target(table, state.sinks[name].schema, changes.get(name, ()), by_table[name])
+
+    def _note_keyless(
+        self, tables: Sequence[PlannedTable], targets: Sequence[PlannedTarget], updated: Collection[str]
+    ) -> None:
+        """Note tables whose rows a sink of tables could not find again."""
+        keyless = {each.id for each in targets if not each.primary_key and each.destination.kind == "table"}
+        self._found.notes += [
+            f"table {table.id!r} has updates or deletions and no primary key, without which a sink's table takes "
+            f"insertions only: name it by 'primary-keys' of a transform"
+            for table in tables
+            if table.id in updated and not keyless.isdisjoint(table.targets)
+        ]
 
     def _destinations(self, tables: Sequence[PipelineTable]) -> Iterable[PipelineDestination]:
         try:

@@ -30,6 +30,7 @@ class Sample:
         problems: What does not go together, one sentence each.
         malformed: What is wrong with each malformed message.
         skipped: The number of messages that are skipped for each reason.
+        updated: The tables that have updates or deletions.
     """
 
     tables: dict[str, TableReport] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class Sample:
     problems: list[str] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
+    updated: set[str] = field(default_factory=set)
 
 
 def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
@@ -73,6 +75,8 @@ def _parse(parser: ChangeParser, topic: str, message: SampledMessage, sample: Sa
             report = parser.report.tables[change.table]
             report.rows += len(change.rows)
             report.partitions.add((topic, message.partition))
+            if change.operation != "c":
+                sample.updated.add(change.table)
 
 
 def _follow(table: str, report: TableReport, state: SchemaState, sample: Sample, settings: ParserSettings) -> None:

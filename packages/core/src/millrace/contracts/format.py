@@ -128,6 +128,13 @@ class Format(Plugin, ABC):
         """True when payloads depend on the topic or on being keys; then `encoder_for` creates the encoders."""
         return False
 
+    def schema_header(self, *, is_key: bool) -> str | None:
+        """Return the name of the header that may tell the schema of a payload; None, the default, if there is none.
+
+        If a message has it, decoders get its value before the payload, whose own beginning then tells nothing.
+        """
+        return None
+
     def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:
         """Create an encoder for rows of ``schema`` for one topic. Called when the first row is written there.
 

@@ -44,6 +44,24 @@ class Messages:
         return list(map(Message.value, self.items)) if self.kept_values is None else self.kept_values
 
 
+def with_schema_header(payloads: Sequence[bytes | None], items: Sequence[Message], name: str) -> Sequence[bytes | None]:
+    """Return payloads with the value of a header before each whose message has it; the last one of that name counts.
+
+    Args:
+        payloads: The keys or the values of messages.
+        items: The messages.
+        name: The name of the header.
+    """
+    headers = [message.headers() for message in items]
+    if not any(headers):
+        return payloads
+    found = [dict(each).get(name) if each else None for each in headers]
+    return [
+        payload if payload is None or not header else header + payload
+        for payload, header in zip(payloads, found, strict=True)
+    ]
+
+
 def headers_column(messages: Messages) -> pa.ListArray:
     """Return the headers of messages, of type `HEADERS`: in order, repeats included, an empty list without any."""
     rows = [[{"key": key, "value": value} for key, value in message.headers() or ()] for message in messages.items]

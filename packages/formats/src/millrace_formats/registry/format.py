@@ -20,6 +20,10 @@ class RegistryFormat(Format):
         """True when each topic has a subject of its own."""
         return self.options.subject is None
 
+    def schema_header(self, *, is_key: bool) -> str | None:
+        """Return the header of Confluent's ``HeaderSchemaIdSerializer``, whose value is the frame of a payload."""
+        return f"__{'key' if is_key else 'value'}_schema_id"
+
     def default_schema(self) -> pa.Schema | None:
         """Return the columns of the latest schema of the options' subject; None without this option.
 

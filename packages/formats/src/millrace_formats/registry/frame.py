@@ -9,6 +9,8 @@ from millrace.errors import MalformedMessageError
 
 FRAME_SIZE = 5
 _MAGIC = b"\0"
+_MAGIC_OF_GUIDS = b"\1"
+"""The first byte of a frame with a GUID of 16 bytes, which Confluent's ``HeaderSchemaIdSerializer`` writes."""
 
 
 def frame_of(schema_id: int) -> bytes:
@@ -18,6 +20,12 @@ def frame_of(schema_id: int) -> bytes:
 
 def schema_id_of(payload: bytes) -> int:
     """Return the id of a message's schema; MalformedMessageError when the message has no frame."""
+    if payload[:1] == _MAGIC_OF_GUIDS and len(payload) >= FRAME_SIZE:
+        raise MalformedMessageError(
+            "a GUID names its schema, in a header or before the message, where a schema's id is expected: set "
+            "value.schema.id.serializer and key.schema.id.serializer of the producer to Confluent's "
+            "PrefixSchemaIdSerializer"
+        )
     if len(payload) < FRAME_SIZE or payload[:1] != _MAGIC:
         found = payload[:FRAME_SIZE].hex(" ") or "nothing"
         raise MalformedMessageError(

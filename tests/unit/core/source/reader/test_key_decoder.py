@@ -12,6 +12,7 @@ from millrace.configuration.build import configure_source
 from millrace.errors import PluginError, SchemaError
 from millrace.records.messages import Messages
 from millrace.source.reader.decoding_plan import record_batch_builder_for
+from millrace_formats.json.format import JsonFormat
 
 Make = Callable[..., Messages]
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
@@ -125,3 +126,23 @@ def test_a_key_has_one_row(messages: Make) -> None:
     assert rows(read, **options) == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
     with pytest.raises(PluginError, match="gave several rows for one key, which has one at most"):
         rows(messages({"key": b"a b", "value": b"{}"}), **options)
+
+
+class HeadedJson(JsonFormat):
+    """JSON whose beginning may be in a header."""
+
+    def schema_header(self, *, is_key: bool) -> str | None:
+        return "key-begins" if is_key else "value-begins"
+
+
+def test_a_header_of_the_format_stands_before_key_and_value(messages: Make) -> None:
+    headers = [("key-begins", b'{"id":'), ("value-begins", b"lost"), ("value-begins", b'{"name":')]
+    read = messages(
+        {"key": b"1}", "value": b'"a"}', "headers": headers},
+        {"key": b'{"id":2}', "value": b'{"name":"b"}', "headers": [("other", b"x")]},
+        {"key": b'{"id":3}', "value": None, "headers": headers[1:]},
+        {"key": b'{"id":4}', "value": b'{"name":"d"}'},
+    )
+    headed = f"{__name__}:HeadedJson"
+    found = rows(read, **{"value.format": headed, "key.format": headed}, **EXCEPT_KEY)
+    assert found == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 4, "name": "d"}]

@@ -15,7 +15,7 @@ from millrace.options.metadata import format_metadata_keys
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_bytes import check_key_types
 from millrace.records.key_value_projection import ColumnProjection, KeyValueProjection, divide_columns
-from millrace.records.messages import Messages
+from millrace.records.messages import Messages, with_schema_header
 from millrace.records.metadata_columns import without_metadata
 from millrace.records.row_kinds import without_row_kind_column
 from millrace.records.spark_kafka_columns import check_spark_kafka_schema, spark_kafka_columns
@@ -121,33 +121,37 @@ class _ValueDecoding(NamedTuple):
         decoder: Decodes their payloads.
         projection: The columns of keys and values.
         metadata_keys: The metadata that a changelog format decodes; None for another format.
+        schema_header: The header that may tell the schema of a value; None if there is none.
     """
 
     format_name: str
     decoder: Decoder
     projection: KeyValueProjection
     metadata_keys: Sequence[str] | None
+    schema_header: str | None
 
     def decode(self, messages: Messages) -> Decoded:
-        return decode(
-            self.decoder, messages.values(), self.projection.value.schema, self.format_name, self.metadata_keys
-        )
+        values = messages.values()
+        if self.schema_header is not None and messages.kept_values is None:
+            values = with_schema_header(values, messages.items, self.schema_header)
+        return decode(self.decoder, values, self.projection.value.schema, self.format_name, self.metadata_keys)
 
 
 def _value_decoding(config: SourceConfig, value_format: PluginRef, schema: pa.Schema, zone: str) -> _ValueDecoding:
     options, format_ = config.options, value_format.create()
+    header = format_.schema_header(is_key=False)
     if not isinstance(format_, ChangelogFormat):
         columns = without_metadata(schema, options.metadata, {})
         if options.is_upsert:
             columns = without_row_kind_column(columns, options.row_kind_column, "connector 'upsert-kafka'")
         projection = divide_columns(columns, options)
         decoder = format_.decoder(in_time_zone(projection.value.schema, zone))
-        return _ValueDecoding(value_format.name, decoder, projection, None)
+        return _ValueDecoding(value_format.name, decoder, projection, None, header)
     columns = without_metadata(schema, options.metadata, format_.metadata())
     columns = without_row_kind_column(columns, options.row_kind_column, f"format {value_format.name!r}")
     projection, metadata_keys = divide_columns(columns, options), format_metadata_keys(options.metadata)
     decoder = format_.decoder(in_time_zone(projection.value.schema, zone), metadata_keys)
-    return _ValueDecoding(value_format.name, decoder, projection, metadata_keys)
+    return _ValueDecoding(value_format.name, decoder, projection, metadata_keys, header)
 
 
 def _key_decoder(key_format: PluginRef | None, projection: KeyValueProjection, zone: str) -> KeyDecoder | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ from millrace.contracts import Decoded, Decoder
 from millrace.errors import PluginError
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection
-from millrace.records.messages import Messages
+from millrace.records.messages import Messages, with_schema_header
 from millrace.source.reader.decode import decode, in_time_zone
 
 
@@ -37,7 +37,9 @@ class KeyDecoder:
     ) -> None:
         self.format = key_format
         self.columns = frozenset(columns)
-        self._decoder: Decoder = key_format.create().decoder(in_time_zone(projection.schema, zone))
+        format_ = key_format.create()
+        self._decoder: Decoder = format_.decoder(in_time_zone(projection.schema, zone))
+        self._schema_header = format_.schema_header(is_key=True)
         self._projection = projection
 
     def explain(self) -> str:
@@ -50,7 +52,9 @@ class KeyDecoder:
         Raises:
             PluginError: The format does not keep its contract.
         """
-        payloads = list(map(Message.key, messages.items))
+        payloads: Sequence[bytes | None] = list(map(Message.key, messages.items))
+        if self._schema_header is not None:
+            payloads = with_schema_header(payloads, messages.items, self._schema_header)
         return decode(self._decoder, payloads, self._projection.schema, self.format.name)
 
     def columns_for(
