@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 DIALECT = "spark"
 
+TOO_DEEP = (
+    "the query is nested too deeply to be parsed: make views of its inner queries, and columns of its expressions"
+)
+"""The error of a query whose depth is more than Python's stack takes."""
+
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _OPTIONS = re.compile(r"/\*\+\s*OPTIONS\s*\((?P<options>.*)\)\s*\*/", re.DOTALL | re.IGNORECASE)
 _TEXT = r"'((?:[^']|'')*)'"
@@ -85,6 +90,8 @@ def parse_query(source: SqlText, time_zone: str = "UTC") -> QueryText:
         tree = sqlglot.parse_one(text, dialect=DIALECT)
     except ParseError as error:
         raise _syntax_error(source, text, edits, error) from None
+    except RecursionError:
+        raise SqlSyntaxError(TOO_DEEP, source.position) from None
     except SqlglotError as error:  # pragma: no cover - sqlglot raises nothing else for texts that were tokenized
         raise SqlSyntaxError(_one_line(str(error)), source.position) from None
     return QueryText(
