@@ -90,6 +90,18 @@ def test_a_bounded_stream_ends_by_itself(env, broker, orders, capsys):
     ]
 
 
+def changes_to_upserts(broker, changes, upserts, tmp_path) -> str:
+    """Return a script that creates a table of changes by `id`, and one of upserts."""
+    keyed = f"{COLUMNS}, PRIMARY KEY (id) NOT ENFORCED"
+    upsert = table(broker, "large", upserts, keyed, **{"connector": "upsert-kafka", "key.format": "json"})
+    upsert = upsert.replace("'format'", "'value.format'").replace(", 'scan.startup.mode' = 'earliest-offset'", "")
+    return f"""
+        SET 'execution.checkpointing.dir' = '{tmp_path}/checkpoints';
+        {table(broker, "changes", changes, keyed, format="debezium-json")};
+        {upsert}
+        """
+
+
 def test_a_row_that_leaves_a_filter_is_deleted(env, broker, make_topic, tmp_path):
     changes, large = make_topic(), make_topic(2)
     rows = [{"id": number, "country": "de", "amount": 200.0} for number in range(3)]
@@ -99,16 +111,7 @@ def test_a_row_that_leaves_a_filter_is_deleted(env, broker, make_topic, tmp_path
     messages += [{"op": "u", "before": rows[0], "after": smaller}, {"op": "u", "before": rows[1], "after": larger}]
     messages += [{"op": "d", "before": rows[2], "after": None}]
     produce(broker.bootstrap_servers, changes, [{"value": json.dumps(message).encode()} for message in messages])
-    keyed = f"{COLUMNS}, PRIMARY KEY (id) NOT ENFORCED"
-    upsert = table(broker, "large", large, keyed, **{"connector": "upsert-kafka", "key.format": "json"})
-    upsert = upsert.replace("'format'", "'value.format'").replace(", 'scan.startup.mode' = 'earliest-offset'", "")
-    env.execute_script(
-        f"""
-        SET 'execution.checkpointing.dir' = '{tmp_path}/checkpoints';
-        {table(broker, "changes", changes, keyed, format="debezium-json")};
-        {upsert}
-        """
-    )
+    env.execute_script(changes_to_upserts(broker, changes, large, tmp_path))
     run_to_here(env.execute_sql("INSERT INTO large SELECT * FROM changes WHERE amount > 100"))
     latest = {message.key(): message.value() for message in consume(broker.bootstrap_servers, large)}
     assert {json.loads(key)["id"]: value and json.loads(value)["amount"] for key, value in latest.items()} == {
@@ -116,6 +119,21 @@ def test_a_row_that_leaves_a_filter_is_deleted(env, broker, make_topic, tmp_path
         1: 300.0,
         2: None,
     }
+
+
+def test_an_update_that_changes_the_key_deletes_the_old_row(env, broker, make_topic, tmp_path):
+    changes, copy = make_topic(), make_topic(2)
+    rows = [{"id": number, "country": "de", "amount": 1.0} for number in range(3)]
+    updates = [(None, rows[0]), (None, rows[1]), (rows[0], rows[2]), (rows[1], {**rows[1], "amount": 2.0})]
+    messages = [{"op": "u" if before else "c", "before": before, "after": after} for before, after in updates]
+    produce(broker.bootstrap_servers, changes, [{"value": json.dumps(message).encode()} for message in messages])
+    env.execute_script(changes_to_upserts(broker, changes, copy, tmp_path))
+
+    run_to_here(env.execute_sql("INSERT INTO large SELECT * FROM changes"))
+
+    latest = {message.key(): message.value() for message in consume(broker.bootstrap_servers, copy)}
+    amounts = {json.loads(key)["id"]: value and json.loads(value)["amount"] for key, value in latest.items()}
+    assert amounts == {0: None, 1: 2.0, 2: 1.0}
 
 
 def test_a_stream_sees_the_rows_of_an_upsert_table_and_reads_what_is_new_in_it(

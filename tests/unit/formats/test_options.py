@@ -13,6 +13,7 @@ from millrace.options import options_of
 from millrace_formats.changelog.options import ChangeOptions
 from millrace_formats.csv import CsvFormat, CsvOptions
 from millrace_formats.json import JsonFormat, JsonOptions
+from millrace_formats.json.options import report_map_null_key
 from millrace_formats.raw import RawFormat, RawOptions
 
 
@@ -56,17 +57,6 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
     ("options", "values", "message"),
     [
         (JsonOptions, {"fail_on_missing_field": True, "ignore_parse_errors": True}, "exclude each other"),
-        (
-            JsonOptions,
-            {"map_null_key_mode": "DROP"},
-            "map-null-key.mode = DROP would have no effect: maps",
-        ),
-        (JsonOptions, {"map_null_key_literal": "x"}, "map-null-key.literal would have no effect"),
-        (
-            ChangeOptions,
-            {"map_null_key_mode": "LITERAL", "map_null_key_literal": "x"},
-            "map-null-key.mode = LITERAL and map-null-key.literal would have no effect",
-        ),
         (JsonOptions, {"ignored_scope": "row"}, "scope = row requires ignore-parse-errors = true"),
         (ChangeOptions, {"ignored_scope": "row"}, "scope = row requires ignore-parse-errors = true"),
         (CsvOptions, {"field_delimiter": "ab"}, "field-delimiter is 'ab': expected a single character"),
@@ -84,6 +74,18 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
 def test_refused_options(options: type, values: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         options(**values)
+
+
+@pytest.mark.parametrize("options", [JsonOptions, ChangeOptions])
+def test_options_of_null_keys_are_accepted_with_a_warning(options: type, caplog: pytest.LogCaptureFixture) -> None:
+    report_map_null_key.cache_clear()
+    for _ in range(2):
+        options(map_null_key_mode="LITERAL", map_null_key_literal="x")
+        options()
+
+    message = "map-null-key.mode = LITERAL and map-null-key.literal: no effect, since maps in Spark have no NULL keys"
+    assert caplog.text.count(message) == 1
+    assert len(caplog.records) == 1
 
 
 INTERVALS = [pa.duration("us"), pa.month_day_nano_interval()]

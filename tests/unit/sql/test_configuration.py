@@ -79,6 +79,18 @@ def test_a_wrong_setting_is_refused_and_changes_nothing(configuration, key, valu
     assert configuration.items() == []
 
 
+@pytest.mark.parametrize(
+    "key", ["table.exec.mini-batch.enabled", "state.backend.type", "restart-strategy", "execution.checkpointing.mode"]
+)
+def test_a_setting_of_flink_that_changes_no_result_is_a_warning(session, configuration, caplog, key):
+    configuration.set(key, "x")
+    configuration.reset(key)
+    at_start = SessionConfiguration(session, {key: "x", "pipeline.name": "p"})
+
+    assert (configuration.items(), at_start.items()) == ([], [("pipeline.name", "p")])
+    assert caplog.text.count(f"the setting {key!r} has no effect here: ") == 2
+
+
 def test_an_unknown_key_cannot_be_reset(configuration):
     with pytest.raises(SqlError, match=r"unknown option 'pipeline\.nam'; did you mean 'pipeline\.name'"):
         configuration.reset("pipeline.nam")

@@ -42,6 +42,18 @@ def refusal(env, statement):
     return str(caught.value)
 
 
+def test_a_script_whose_last_query_is_no_query_runs_none_of_its_statements(env):
+    for last in (
+        "SELECT (id FROM people",
+        "INSERT INTO people SELECT 1 +",
+        "EXPLAIN SELECT (1",
+        "CREATE VIEW v AS SELECT (1",
+    ):
+        with pytest.raises(SqlError, match=r"line 2, column \d+: the query cannot be parsed"):
+            env.execute_script(f"SET 'pipeline.name' = 'p';\n{last}")
+    assert env.get_config().get("pipeline.name") is None
+
+
 def test_a_batch_is_written_and_read_with_computed_columns(batch):
     assert rows(batch, "SELECT * FROM people") == [(1, "a", 2), (2, "b", 4)]
 

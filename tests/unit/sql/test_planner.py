@@ -354,6 +354,11 @@ def test_no_late_rows_are_dropped_from_groups_of_a_column_with_a_watermark(query
             "TUMBLE has no",
         ),
         ("SELECT window_start FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY))", "slide, size"),
+        (
+            "SELECT * FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '0' HOUR, INTERVAL '1' DAY))",
+            "CUMULATE: the step is 0; write an interval above it",
+        ),
+        ("SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '00' DAY))", "TUMBLE: the size is 0"),
         ("SELECT TUMBLE_START(ts, INTERVAL '1' DAY) FROM orders", r"write window\(ts, size\)\.start"),
         ("SELECT JSON_VALUE(name, '$.a' DEFAULT 1 ON EMPTY) FROM orders", r"DEFAULT 1 ON EMPTY.*write coalesce"),
         ("SELECT JSON_VALUE(name, '$.*') FROM orders", "no exact counterpart"),
@@ -391,6 +396,12 @@ def test_an_error_has_its_place_in_the_script(query: str, line: int, column: int
 def test_what_is_no_query_is_a_syntax_error(query: str) -> None:
     with pytest.raises(SqlSyntaxError):
         plan(query)
+
+
+@pytest.mark.parametrize("depth", [1_000, 3_000])
+def test_a_query_that_is_nested_too_deeply_gets_an_error_of_one_sentence(depth: int) -> None:
+    with pytest.raises(SqlSyntaxError, match="nested too deeply to be parsed: make views of its inner queries"):
+        plan(f"SELECT {'(' * depth}id{')' * depth} FROM orders")
 
 
 def test_the_place_counts_from_where_the_query_begins_in_the_script() -> None:

@@ -12,6 +12,7 @@ from millrace_sql.configuration.session import TableConfig
 from millrace_sql.definitions.model import DataFrameView
 from millrace_sql.definitions.secrets import References
 from millrace_sql.errors import SqlError
+from millrace_sql.execution.query_checks import check_queries
 from millrace_sql.execution.results import TableResult
 from millrace_sql.execution.statements import StatementRunner
 from millrace_sql.parser import parse
@@ -93,8 +94,8 @@ class TableEnvironment:
     def execute_script(self, script: str) -> list[TableResult]:
         """Run the statements of a script, one after the other, and return their results.
 
-        The whole script is parsed before the first statement runs. Streams start and go on together, unless
-        ``SET 'table.dml-sync' = 'true'`` makes each INSERT wait for its end.
+        The whole script is parsed before the first statement runs, its queries too. Streams start and go on together,
+        unless ``SET 'table.dml-sync' = 'true'`` makes each INSERT wait for its end.
 
         Raises:
             SqlError, MillraceError: As `execute_sql`; the statements before have run.
@@ -103,7 +104,10 @@ class TableEnvironment:
 
     def iterate_script(self, script: str) -> Iterator[TableResult]:
         """Run the statements of a script as their results are taken; see `execute_script`."""
-        for statement in parse(script):
+        statements = parse(script)
+        with self._running(script):
+            check_queries(statements)
+        for statement in statements:
             yield self._run(statement, script)
 
     def sql_query(self, query: str) -> DataFrame:
@@ -148,8 +152,10 @@ class TableEnvironment:
             SqlError: A statement is wrong, or cannot be planned.
             MillraceError: A connector, a catalog or an option refuses.
         """
-        plan = JobPlan()
-        for statement in parse(script):
+        plan, statements = JobPlan(), parse(script)
+        with self._running(script):
+            check_queries(statements)
+        for statement in statements:
             with self._running(script):
                 plan += self._runner.plan(statement)
         return plan

@@ -273,13 +273,19 @@ class ChangeParser:
         columns = reader.columns_of(change)
         if self._replaces_times:
             columns = times_as_strings(columns)
-        if self._keys is not None and change.primary_key is None:
-            change, problem = self._keys.add(change, key, columns, self._primary_key(change.table))
-            if problem:
-                self._report(change.table).key_problem = problem
+        change = self._with_primary_key(change, key, columns)
         if self._extra is not None and message is not None:
             change, columns = self._extra.add(change, columns, message)
         return change, self._with_declared_types(change, columns)
+
+    def _with_primary_key(self, change: TableChange, key: bytes | None, columns: dict[str, DataType]) -> TableChange:
+        """Return a change with the primary key that its message's key has, where such keys are read."""
+        if self._keys is None or change.primary_key is not None:
+            return change
+        change, problem = self._keys.add(change, key, columns, self._primary_key(change.table))
+        if problem:
+            self._report(change.table).key_problem = problem
+        return change
 
     def _with_declared_types(self, change: TableChange, columns: dict[str, DataType]) -> dict[str, DataType]:
         table = self._tables.get(change.table)

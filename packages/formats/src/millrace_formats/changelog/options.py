@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from millrace.options import option
-from millrace_formats.json.options import JsonOptions, check_ignored_scope, check_map_null_key
+from millrace_formats.json.options import JsonOptions, check_ignored_scope, report_map_null_key
 from millrace_formats.shared.old_rows import old_rows_option
 
 
@@ -45,7 +45,7 @@ class ChangeOptions:
     ignore_null_fields: bool = _json_option("ignore_null_fields")
 
     def __post_init__(self) -> None:
-        check_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
+        report_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
         check_ignored_scope(self.ignored_scope, self.ignore_parse_errors)
 
     @property

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from millrace.options import option
 from millrace.options.values import parse_java_pattern, parse_names
+
+logger = logging.getLogger("millrace.formats")
 
 
 def parse_field_names(text: str) -> tuple[str, ...]:
@@ -41,13 +45,12 @@ class JsonOptions:
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = option(
         "map-null-key.mode",
         default="FAIL",
-        doc="How to write a NULL map key. Only FAIL is accepted, because Spark's maps cannot have NULL keys.",
+        doc="How to write a NULL map key. No effect, because Spark's maps cannot have NULL keys.",
     )
     map_null_key_literal: str = option(
         "map-null-key.literal",
         default="null",
-        doc="The text to write for a NULL map key. Only the default is accepted, because Spark's maps cannot have "
-        "NULL keys.",
+        doc="The text to write for a NULL map key. No effect, because Spark's maps cannot have NULL keys.",
     )
     decimal_as_plain_number: bool = option(
         "encode.decimal-as-plain-number", default=False, doc="Never write decimals in scientific notation."
@@ -93,7 +96,7 @@ class JsonOptions:
 
     def __post_init__(self) -> None:
         check_table_filter(self.table_fields, self.table_include)
-        check_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
+        report_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
         check_ignored_scope(self.ignored_scope, self.ignore_parse_errors)
         if self.fail_on_missing_field and self.ignore_parse_errors:
             raise ValueError(
@@ -136,11 +139,13 @@ def check_ignored_scope(scope: str, ignore_parse_errors: bool) -> None:
         )
 
 
-def check_map_null_key(mode: str, literal: str) -> None:
-    """Raise ValueError for options that would do something to NULL keys of maps, which neither Spark nor Arrow has."""
+@cache
+def report_map_null_key(mode: str, literal: str) -> None:
+    """Log that options for NULL keys of maps have no effect, which neither Spark nor Arrow has."""
     given = [f"map-null-key.mode = {mode}"] * (mode != "FAIL") + ["map-null-key.literal"] * (literal != "null")
-    if given:
-        raise ValueError(
-            f"{' and '.join(given)} would have no effect: maps in Spark have no NULL keys, and a map that is made with "
-            f"one fails (map-null-key.mode = FAIL). Leave it out, and filter or replace such keys where the map is made"
+    if given:  # once for each of them, though options are parsed several times
+        logger.warning(
+            "%s: no effect, since maps in Spark have no NULL keys, and a map that is made with one fails: filter or "
+            "replace such keys where the map is made",
+            " and ".join(given),
         )

@@ -12,6 +12,7 @@ from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_sql.configuration.options import SessionOptions, StartOptions
 from millrace_sql.configuration.time_zone import TIME_ZONE, session_time_zone
+from millrace_sql.configuration.without_effect import has_no_effect, report
 from millrace_sql.errors import SqlError
 
 if TYPE_CHECKING:
@@ -22,12 +23,6 @@ _SPARK = "spark."
 _NOT_HERE = {
     "table.exec.state.ttl": "Spark keeps the state of a group until the watermark passes it: group by a window of a "
     "column with a WATERMARK",
-    "table.exec.mini-batch.enabled": "Spark's streams are micro-batches: set 'execution.checkpointing.interval'",
-    "execution.checkpointing.mode": "delivery is an option of a table: 'sink.delivery-guarantee'",
-    "state.backend.type": "Spark's is spark.sql.streaming.stateStore.providerClass",
-    "sql-client.execution.result-mode": "results are always tables, and those of streams update",
-    "sql-client.execution.max-table-result.rows": "a result keeps all its rows",
-    "sql-client.verbose": "errors have no further details; millrace sql --conf spark.log.level=ERROR shows Spark's log",
 }
 
 
@@ -37,6 +32,15 @@ def _by_name(cls: type) -> dict[str, str]:
 
 _START_KEYS = _by_name(StartOptions)
 _SESSION_KEYS = _by_name(SessionOptions)
+
+
+def _with_effect(given: Mapping[str, str]) -> dict[str, str]:
+    """Return settings without those of Flink that change no result, which are reported."""
+    known = {**_START_KEYS, **_SESSION_KEYS}
+    for key in given:
+        if key.lower() not in known and has_no_effect(key):
+            report(key)
+    return {key: value for key, value in given.items() if key.lower() in known or not has_no_effect(key)}
 
 
 class SessionConfiguration:
@@ -55,7 +59,7 @@ class SessionConfiguration:
     def __init__(self, spark: SparkSession, given: Mapping[str, str] | None = None) -> None:
         self._spark = spark
         self._spark_defaults: dict[str, str | None] = {}
-        given = dict(given or {})
+        given = _with_effect(given or {})
         for_spark = {key: given.pop(key) for key in list(given) if key.startswith(_SPARK)}
         parser = OptionParser("table environment", given)
         self.start: StartOptions = parser.take(StartOptions) or StartOptions()
@@ -87,6 +91,8 @@ class SessionConfiguration:
         if key.startswith(_SPARK):
             self._set_spark(key, value)
             return
+        if not _with_effect({key: value}):
+            return
         if key.lower() in _START_KEYS:
             raise SqlError(f"{key!r} cannot change any more: give it to TableEnvironment(spark, config={{...}})")
         name = _SESSION_KEYS.get(key.lower(), key)
@@ -115,6 +121,8 @@ class SessionConfiguration:
             self._given = {name: text for name, text in self._start_settings.items() if not name.startswith(_SPARK)}
         elif not key.startswith(_SPARK):
             name = _SESSION_KEYS.get(key.lower())
+            if name is None and has_no_effect(key):
+                return
             if name is None:
                 self._parse({key: ""})
             changed = {each: v for each, v in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}

@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
-from millrace_sql.errors import SqlError
+from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.folding import fold
 from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
-from millrace_sql.planner.query_text import QueryText, parse_query, place_of_name
+from millrace_sql.planner.query_text import TOO_DEEP, QueryText, parse_query, place_of_name
 from millrace_sql.planner.reference_query import Reference
 from millrace_sql.planner.relations import Relation, spark_sql
 from millrace_sql.planner.steps import steps_of, tree_of
@@ -50,19 +50,30 @@ def plan_query(
     """
     tables = _remembered(tables)
     update_before: frozenset[int] = frozenset()
-    while True:
-        text = parse_query(query, tables, time_zone=time_zone, is_spark=is_spark)
-        analysis = Analysis(streaming, update_before, time_zone, keeps_results)
-        relation = analysis.query(text, text.tree, tables, {})
-        if relation.is_changelog and "-U" in sink_mode.row_kinds:
-            analysis.asked |= relation.scans
-        if analysis.asked <= update_before:
-            break
-        # An operation needs old rows that are not read yet, and what comes of them: walk again
-        update_before |= analysis.asked
-    analysis.check_hints(text)
-    _check_lookups(text, analysis, relation)
-    return SparkPlan(text, analysis, relation)
+    try:
+        while True:
+            analysis = Analysis(streaming, update_before, time_zone, keeps_results)
+            text, relation = _walk(query, tables, analysis, sink_mode, is_spark=is_spark)
+            if analysis.asked <= update_before:
+                return SparkPlan(text, analysis, relation)
+            # An operation needs old rows that are not read yet, and what comes of them: walk again
+            update_before |= analysis.asked
+    except RecursionError:
+        raise SqlSyntaxError(TOO_DEEP, query.position) from None
+
+
+def _walk(
+    query: SqlText, tables: TableLookup, analysis: Analysis, sink_mode: ChangelogMode, *, is_spark: bool
+) -> tuple[QueryText, Relation]:
+    """Analyse a query once, and return it with the relation of its result."""
+    text = parse_query(query, tables, time_zone=analysis.time_zone, is_spark=is_spark)
+    relation = analysis.query(text, text.tree, tables, {})
+    if relation.is_changelog and "-U" in sink_mode.row_kinds:
+        analysis.asked |= relation.scans
+    if analysis.asked <= analysis.update_before:
+        analysis.check_hints(text)
+        _check_lookups(text, analysis, relation)
+    return text, relation
 
 
 def _remembered(tables: TableLookup) -> TableLookup:

@@ -30,6 +30,11 @@ DIALECT = "spark"
 
 _TYPED = re.compile(r"[/\[]|\b(?:AVG|CAST)\s*\(", re.IGNORECASE)
 """Expressions whose meaning may depend on the types of columns."""
+TOO_DEEP = (
+    "the query is nested too deeply to be parsed: make views of its inner queries, and columns of its expressions"
+)
+"""The error of a query whose depth is more than Python's stack takes."""
+
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _OPTIONS = re.compile(r"/\*\+\s*OPTIONS\s*\((?P<options>.*)\)\s*\*/", re.DOTALL | re.IGNORECASE)
 _TEXT = r"'((?:[^']|'')*)'"
@@ -122,6 +127,8 @@ def _parsed(
         tree = sqlglot.parse_one(text, dialect=DIALECT)
     except ParseError as error:
         raise _syntax_error(source, text, edits, error) from None
+    except RecursionError:
+        raise SqlSyntaxError(TOO_DEEP, source.position) from None
     except SqlglotError as error:  # pragma: no cover - sqlglot raises nothing else for texts that were tokenized
         raise SqlSyntaxError(_one_line(str(error)), source.position) from None
     return QueryText(

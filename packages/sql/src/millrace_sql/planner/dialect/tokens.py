@@ -301,9 +301,10 @@ class TokenRewriter:
     def _call(self, index: int) -> tuple[list[Edit], int] | None:
         if self._word(index + 1) not in {"(", "["} or self._word(index - 1) == ".":
             return None
-        name, close = self._word(index), self.closing(index + 1)
+        name = self._word(index)
         if not name or not (name[0].isalpha() or name[0] == "_"):
             return None
+        close = self.closing(index + 1)
         if name == "WINDOW":  # which sqlglot takes for the clause of named windows after GROUP BY
             return self._window_call(index, close)
         if name in _OF_ORDER and "NULLS" in map(self._word, range(index + 2, close + 3)):

@@ -48,6 +48,9 @@ def window_select(name: str, column: str, arguments: list[str], time_zone: str) 
         ValueError: Spark has no such window.
     """
     given = dict(_named(name, arguments))
+    if zero := next((each for each, length in given.items() if each != "OFFSET" and length.startswith("0 ")), None):
+        message = f"{name}: the {zero.lower()} is 0; write an interval above it, such as INTERVAL '5' MINUTES"
+        raise ValueError(message)
     if any(each not in given for each in _REQUIRED[name]):
         written = ", ".join(("TABLE t", "DESCRIPTOR(ts)", *(each.lower() for each in _REQUIRED[name])))
         message = f"{name} is written TABLE({name}({written})), with intervals such as INTERVAL '5' MINUTES"
@@ -116,8 +119,6 @@ def _local_bounds(start: str, end: str, column: str) -> str:
 def _cumulate(column: str, given: dict[str, str], *, is_local: bool) -> tuple[str, str]:
     """Return a query that repeats each row for the window of its step, and for each larger one to the largest."""
     step_ms, size_ms = (_milliseconds(given[key]) for key in ("STEP", "SIZE"))
-    if step_ms == 0:
-        raise ValueError("CUMULATE: the step is 0; write one above it, such as INTERVAL '1' HOUR")
     if size_ms % step_ms:
         message = f"CUMULATE: the size, {given['SIZE']}, is no multiple of the step, {given['STEP']}"
         raise ValueError(message)
@@ -148,5 +149,5 @@ def _named(function: str, arguments: list[str]) -> list[tuple[str, str]]:
         if match is None:
             message = f"{argument.strip()!r} is no interval of a window: write one such as INTERVAL '5' MINUTES"
             raise ValueError(message)
-        named.append((before.strip().upper() if arrow else name, f"{match[1]} {match[2].lower()}"))
+        named.append((before.strip().upper() if arrow else name, f"{int(match[1])} {match[2].lower()}"))
     return named
