@@ -19,8 +19,8 @@ from millrace_cdc.connectors.delta.options import DeltaSinkOptions
 from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, RowEncoder, no_rows, read_rows_of, together
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
 from millrace_cdc.connectors.failing_tables import blamed_on
+from millrace_cdc.connectors.table_changes.changed_keys import key_schema
 from millrace_cdc.connectors.table_changes.grouping import map_tables
-from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
 
