@@ -19,7 +19,7 @@ from millrace_cdc.connectors.delta import sink as module
 from millrace_cdc.connectors.delta.rows import DELETED, RowEncoder, read_rows_of, together
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
-from millrace_cdc.connectors.table_changes.keys import key_schema
+from millrace_cdc.connectors.table_changes.changed_keys import key_schema
 from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from support.pipeline_sinks import make_sink
 from support.table_changes import changes_at

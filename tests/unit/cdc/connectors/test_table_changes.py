@@ -13,9 +13,9 @@ from millrace.errors import TableFailedError
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.table_changes import grouping
+from millrace_cdc.connectors.table_changes.changed_keys import key_schema
 from millrace_cdc.connectors.table_changes.final_changes import final_changes
 from millrace_cdc.connectors.table_changes.grouping import TablePlaces, group_changes, map_groups, plan_places
-from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from millrace_cdc.rows.change_order import SEQUENCE
 from support.table_changes import changes_at, changes_of_table

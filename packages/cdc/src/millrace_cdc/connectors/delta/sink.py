@@ -20,8 +20,8 @@ from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, RowEncoder, no_row
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
 from millrace_cdc.connectors.dropped_targets import added_columns
 from millrace_cdc.connectors.failing_tables import blamed_on
+from millrace_cdc.connectors.table_changes.changed_keys import key_schema
 from millrace_cdc.connectors.table_changes.grouping import map_tables
-from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
 from millrace_cdc.table_id import table_id

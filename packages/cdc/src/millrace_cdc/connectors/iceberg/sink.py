@@ -24,9 +24,9 @@ from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
 from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField
 from millrace_cdc.connectors.iceberg.schema import can_promote, iceberg_type, without_ids
+from millrace_cdc.connectors.table_changes.changed_keys import key_schema
 from millrace_cdc.connectors.table_changes.grouping import collect_results
 from millrace_cdc.connectors.table_changes.kept_values import PARTIAL_KEY_COLUMNS, partial_keys
-from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
 from millrace_cdc.rows import exact_json

@@ -28,8 +28,8 @@ from millrace_cdc.connectors.dropped_targets import added_columns, check_columns
 from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.jdbc.options import JdbcSinkOptions
 from millrace_cdc.connectors.jdbc.rows import CHUNK_COLUMNS, ChunkEncoder, RowSettings
+from millrace_cdc.connectors.table_changes.changed_keys import key_schema
 from millrace_cdc.connectors.table_changes.grouping import map_tables
-from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.table_id import TableId
 
 if TYPE_CHECKING:

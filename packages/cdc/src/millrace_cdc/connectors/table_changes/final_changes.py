@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace_cdc.connectors.table_changes.changed_keys import changed_keys
 from millrace_cdc.connectors.table_changes.kept_values import with_earlier_values
-from millrace_cdc.connectors.table_changes.keys import comparable
-from millrace_cdc.connectors.table_changes.row_images import ChangeError, read_keys
+from millrace_cdc.connectors.table_changes.row_images import ChangeError
 
 
 class FinalChanges(NamedTuple):
@@ -39,20 +39,18 @@ def final_changes(changes: pa.Table, key: pa.Schema) -> FinalChanges:
         _check_insertions(changes)
         return FinalChanges(changes, changes.slice(0, 0))
     changes = with_earlier_values(changes, key)
-    removed, old = read_keys(changes, "before", key)
-    added, new = read_keys(changes, "after", key)
+    keys = changed_keys(changes, key)
     # A change removes its old row before it adds its new one: even numbers remove, odd ones add
-    events = pa.concat_arrays([pc.multiply(removed, 2), pc.add(pc.multiply(added, 2), 1)])
-    last = _last_events(pa.concat_tables([old, new]), events)
+    events = pa.concat_arrays([pc.multiply(keys.old, 2), pc.add(pc.multiply(keys.new, 2), 1)])
+    last = _last_events(keys.columns, events)
     adds = pc.equal(pc.bit_wise_and(last, 1), 1)
     return FinalChanges(*(_take(changes, last.filter(which)) for which in (adds, pc.invert(adds))))
 
 
-def _last_events(keys: pa.Table, events: pa.Int64Array) -> pa.Array:
-    # Keys may have any names
-    names = [f"key{index}" for index in range(keys.num_columns)]
-    columns = [comparable(column) for column in keys.columns]
-    table = pa.table([*columns, events], [*names, "event"])
+def _last_events(keys: list[pa.ChunkedArray], events: pa.Int64Array) -> pa.Array:
+    # Columns of keys may have any names
+    names = [f"key{index}" for index in range(len(keys))]
+    table = pa.table([*keys, events], [*names, "event"])
     last = table.group_by(names, use_threads=False).aggregate([("event", "max")]).column("event_max")
     return last.combine_chunks()
 

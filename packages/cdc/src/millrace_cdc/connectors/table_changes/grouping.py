@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.errors import TableFailedError
-from millrace_cdc.connectors.table_changes.keys import comparable
-from millrace_cdc.connectors.table_changes.row_images import ChangeError, read_keys
+from millrace_cdc.connectors.table_changes.changed_keys import changed_keys
+from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from millrace_cdc.rows.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _parts_by_partition(changes: pa.Table, count: int) -> pa.Array:
 
 def _divide_by_key(changes: pa.Table, key: pa.Schema, count: int) -> tuple[pa.Table, pa.Array]:
     """Return changes with their parts; an update that moves a row to another part is a deletion and an insertion."""
-    old, new = (_parts_by_key(changes, image, key, count) for image in ("before", "after"))
+    old, new = _parts_by_key(changes, key, count)
     moved = pc.fill_null(pc.not_equal(old, new), False)
     stay = pc.invert(moved)
     rows = changes.filter(moved)
@@ -187,22 +187,22 @@ def _divide_by_key(changes: pa.Table, key: pa.Schema, count: int) -> tuple[pa.Ta
     return pa.concat_tables([changes.filter(stay), *halves]), parts
 
 
-def _parts_by_key(changes: pa.Table, image: str, key: pa.Schema, count: int) -> pa.Array:
-    """Return the parts of rows by their keys; NULL for a change without such a row."""
-    numbers, keys = read_keys(changes, image, key)
-    columns = (_texts(column).to_pylist() for column in keys.columns)
-    parts = pa.array(
-        [zlib.crc32("\n".join(texts).encode()) % count for texts in zip(*columns, strict=True)], pa.int64()
-    )
-    places = pc.index_in(pa.array(range(changes.num_rows), pa.int64()), value_set=numbers)
-    return parts.take(places)
+def _parts_by_key(changes: pa.Table, key: pa.Schema, count: int) -> list[pa.Array]:
+    """Return the parts of old rows and of new ones by their keys; NULL for a change without such a row."""
+    keys = changed_keys(changes, key)
+    texts = zip(*(_texts(column) for column in keys.columns), strict=True)
+    parts = pa.array([zlib.crc32("\n".join(each).encode()) % count for each in texts], pa.int64())
+    numbers = pa.array(range(changes.num_rows), pa.int64())
+    images = (keys.old, parts[: len(keys.old)]), (keys.new, parts[len(keys.old) :])
+    return [found.take(pc.index_in(numbers, value_set=places)) for places, found in images]
 
 
-def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _texts(column: pa.ChunkedArray) -> list[str]:
     """Return a text for each value of a key; equal ones have the same."""
     if pa.types.is_binary(column.type):
-        return pa.chunked_array([[value.hex() for value in column.to_pylist()]], pa.string())
-    return comparable(column).cast(pa.string())
+        return [value.hex() for value in column.to_pylist()]
+    texts: list[str] = column.cast(pa.string()).to_pylist()
+    return texts
 
 
 def _with_operation(changes: pa.Table, operation: str, without: str) -> pa.Table:

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from millrace.change_dialects import REPLICA_IDENTITY_HINT
 from millrace_catalog.types.identifiers import quote_name
-from millrace_cdc.connectors.table_changes.keys import comparable
-from millrace_cdc.connectors.table_changes.row_images import ChangeError, read_keys
+from millrace_cdc.connectors.table_changes.changed_keys import changed_keys
+from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA, kept_columns, row_images
 from millrace_cdc.rows.compiled_readers import object_reader
 from millrace_cdc.rows.kept_values import with_kept_values
@@ -61,7 +61,7 @@ def with_earlier_values(changes: pa.Table, key: pa.Schema) -> pa.Table:
     kept = kept_columns(changes)
     if not kept:
         return changes
-    old, new = (_keys_of(changes, image, key) for image in ("before", "after"))
+    old, new = _keys_by_change(changes, key)
     partial = {new[index] for index in kept}
     operations, rows = (changes.column(name).to_pylist() for name in ("operation", "after"))
     states: dict[Key, tuple[bytes, list[str]]] = {}
@@ -105,10 +105,13 @@ def with_table_values(
     return rows
 
 
-def _keys_of(changes: pa.Table, image: str, key: pa.Schema) -> dict[int, Key]:
-    numbers, keys = read_keys(changes, image, key)
-    columns = (comparable(column).to_pylist() for column in keys.columns)
-    return dict(zip(numbers.to_pylist(), zip(*columns, strict=True), strict=True))
+def _keys_by_change(changes: pa.Table, key: pa.Schema) -> tuple[dict[int, Key], dict[int, Key]]:
+    """Return the keys of old rows, and those of new ones, by the numbers of their changes."""
+    keys = changed_keys(changes, key)
+    values = zip(*(column.to_pylist() for column in keys.columns), strict=True)
+    # Those of old rows come first
+    old = dict(zip(keys.old.to_pylist(), values, strict=False))
+    return old, dict(zip(keys.new.to_pylist(), values, strict=True))
 
 
 def _with_rows(changes: pa.Table, rows: list[bytes | None], kept: list[list[str] | None]) -> pa.Table:

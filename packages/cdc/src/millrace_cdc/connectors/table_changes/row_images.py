@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Self
 
 import pyarrow as pa
@@ -64,30 +63,4 @@ def read_images(
 
 def read_rows(changes: pa.Table, image: str, schema: pa.Schema) -> pa.Table:
     """Read the rows of an image of all changes that have it: see `read_images`."""
-    return read_images(changes, image, OPERATIONS, JsonColumns(schema))[1]
-
-
-def read_keys(changes: pa.Table, image: str, key: pa.Schema) -> tuple[pa.Array, pa.Table]:
-    """Read the keys of an image, where changes have it; return the numbers of the changes, and the keys.
-
-    Old rows of updates without their key are left out: databases write these where the key has not changed.
-
-    Args:
-        changes: Changes with the columns of `ChangeBatch.map`.
-        image: ``before`` or ``after``.
-        key: The columns of the primary key.
-
-    Raises:
-        ChangeError: A key has a NULL.
-    """
-    numbers, keys = read_images(changes, image, OPERATIONS, JsonColumns(key))
-    if not any(column.null_count for column in keys.columns):
-        return numbers, keys
-    has_key = reduce(pc.and_, map(pc.is_valid, keys.columns))
-    is_update = pc.equal(changes.column("operation").take(numbers), "u")
-    refused = pc.indices_nonzero(pc.invert(pc.or_(has_key, is_update) if image == "before" else has_key))
-    if len(refused):
-        row = refused[0].as_py()
-        name = next(name for name in keys.column_names if not keys.column(name)[row].is_valid)
-        raise ChangeError.at(changes, numbers[row].as_py(), f"its primary key {name!r} is NULL")
-    return numbers.filter(has_key.combine_chunks()), keys.filter(has_key)
+    return read_images(changes, image, OPERATIONS, JsonColumns(schema))[1] if changes.num_rows else schema.empty_table()
