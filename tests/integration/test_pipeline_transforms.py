@@ -15,7 +15,7 @@ from millrace_cdc.errors import PipelineError
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.row_conversion import row_converter
 from millrace_cdc.rows.spark_rows import row_struct
-from millrace_cdc.runtime.change_parser import TableSchema
+from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transform
 

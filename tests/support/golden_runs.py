@@ -16,10 +16,10 @@ from millrace_catalog.types import Schema
 from millrace_cdc.routing.router import Router
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.change_records import PLACE, RECORD_COLUMNS, Changes, row_images
-from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.execution import pipeline_session
 from millrace_cdc.runtime.image_values import ImageReader, TransformedChanges
 from millrace_cdc.runtime.planning import TablePlanner
+from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import BoundTransform, Transforms
 from support.golden_specs import GoldenChange, GoldenSpec

@@ -13,8 +13,8 @@ from millrace.contracts import CHANGE_BATCH_COLUMNS, ChangeBatch, PipelineSchema
 from millrace.options.parser import OptionParser
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
-from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
+from millrace_cdc.runtime.table_schema import TableSchema
 
 
 def make_sink(plugin: type[PipelineSink], **given: str) -> Any:

@@ -13,8 +13,8 @@ from millrace_cdc.definitions.functions import FunctionDefinition
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA
-from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
+from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.transform_programs import named_sql, table_program
 from millrace_cdc.transforms.transform import Transform
 

@@ -6,19 +6,18 @@ reported theirs. The last record of a task is its report: what it has found out 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
 from millrace.change_dialects import SkipReason
 from millrace.contracts import DeadLetter, SinkCapabilities
-from millrace.errors import MalformedMessageError, MessageError, SchemaError
+from millrace.errors import MalformedMessageError, SchemaError
 from millrace.options.secrets import Properties
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.evolution import SchemaTracker
@@ -32,17 +31,18 @@ from millrace_catalog.inference import (
 from millrace_catalog.inference.declared_types import DeclaredTypes
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
-from millrace_catalog.types import Column, DataType, Schema, parse_schema
+from millrace_catalog.types import Column, DataType, Schema
 from millrace_cdc.rows import change_encoding, exact_json
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, MalformedKeyError, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.flattened_records import json_row_reader
-from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
+from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_message, malformed_row
 from millrace_cdc.runtime.message_keys import MessageKeys
 from millrace_cdc.runtime.partial_updates import check_update
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, debezium_change_reader, registry_change_reader
+from millrace_cdc.runtime.table_schema import TableSchema, columns_of
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
 from millrace_cdc.table_id import table_id, topic_table
@@ -60,8 +60,6 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     change_encoding.FORMAT: change_encoding.TypedRowReader,
 }
 
-_SHOWN_BYTES = 120
-
 
 class ChangeReader(Protocol):
     """Reader of one topic's messages."""
@@ -71,20 +69,6 @@ class ChangeReader(Protocol):
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Infer the columns of a change's rows."""
-
-
-class TableSchema(NamedTuple):
-    """The columns of a table before a micro-batch, in a form that is cheap to send to executors.
-
-    Attributes:
-        columns: Its columns, as SQL.
-        primary_key: The columns of its primary key.
-        declared: The names of the columns whose types have been declared before the first message.
-    """
-
-    columns: str
-    primary_key: tuple[str, ...]
-    declared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -396,29 +380,11 @@ def parse_stage(
     return lambda batches: ChangeParser(settings, tables, paused).parse(batches)
 
 
-def malformed_message(format_: str, place: Place, reason: str, payload: bytes | None) -> MessageError:
-    """Make the error of a malformed message that ends a pipeline."""
-    return MessageError(
-        f"malformed message in {place}: {reason}. It begins with {(payload or b'')[:_SHOWN_BYTES]!r}. Set "
-        f"'{format_}.ignore-parse-errors' or 'ingestion.ignore-errors' of the source to true to skip "
-        f"such messages"
-    )
-
-
 def _check_id(table: str) -> None:
     try:
         table_id(table)
     except ValueError as error:
         raise MalformedMessageError(f"the id of its table is {table!r}: {error}") from None
-
-
-def columns_of(table: TableSchema) -> Schema:
-    """Return the columns of a table."""
-    return _parse_columns(table.columns)
-
-
-# A worker parses the columns of a table once; the cache of parse_schema is small for a pipeline's many tables
-_parse_columns = functools.lru_cache(maxsize=4096)(parse_schema)
 
 
 def _to_sql(columns: Mapping[str, DataType]) -> str:

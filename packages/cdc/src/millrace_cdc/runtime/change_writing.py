@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import PipelineSink
 from millrace.pyspark_internals import streaming_query_id
-from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
 from millrace_cdc.runtime.paused_tables import without_tables
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.progress import PipelineProgress
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.sink_tables import pipeline_table
+from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.task_reports import TaskReport
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.runtime.truncation import TruncationPolicy, without_truncated

@@ -12,7 +12,7 @@ from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.change_records import RECORD_COLUMNS, changes_of, kept_columns, row_images
 from millrace_cdc.rows.compiled_readers import value_reader
 from millrace_cdc.rows.row_conversion import values_converter
-from millrace_cdc.runtime.change_parser import TableSchema, columns_of
+from millrace_cdc.runtime.table_schema import TableSchema, columns_of
 
 
 class _Target(NamedTuple):

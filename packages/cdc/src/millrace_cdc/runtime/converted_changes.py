@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from millrace_cdc.runtime.change_parser import TableSchema
+    from millrace_cdc.runtime.table_schema import TableSchema
 
 
 class ConvertedChanges(ChangeBatch):

@@ -17,9 +17,9 @@ from millrace.change_dialects import REPLICA_IDENTITY_HINT
 from millrace.errors import MessageError
 from millrace_cdc.rows.change_records import changes_of, kept_columns, row_images
 from millrace_cdc.rows.compiled_readers import NULL, raw_reader
-from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.projection import table_metadata
+from millrace_cdc.runtime.table_schema import TableSchema, columns_of
 from millrace_cdc.runtime.transform_programs import RuleColumns, value_name
 from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import METADATA_COLUMNS

@@ -1,9 +1,10 @@
-"""Malformed messages as rows of a table."""
+"""Malformed messages: rows of a table, and the error that ends a pipeline."""
 
 from __future__ import annotations
 
 import base64
 
+from millrace.errors import MessageError
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.types import BIGINT, BYTES, INT, STRING, DataType
 
@@ -17,6 +18,7 @@ MALFORMED_COLUMNS: dict[str, DataType] = {
 }
 """The columns of the table."""
 
+_SHOWN_BYTES = 120
 _PRIMARY_KEY = ("topic", "partition", "offset")
 
 
@@ -39,3 +41,12 @@ def malformed_row(
 
 def _base64(payload: bytes | None) -> str | None:
     return None if payload is None else base64.b64encode(payload).decode()
+
+
+def malformed_message(format_: str, place: object, reason: str, payload: bytes | None) -> MessageError:
+    """Make the error of a malformed message that ends a pipeline."""
+    return MessageError(
+        f"malformed message in {place}: {reason}. It begins with {(payload or b'')[:_SHOWN_BYTES]!r}. Set "
+        f"'{format_}.ignore-parse-errors' or 'ingestion.ignore-errors' of the source to true to skip "
+        f"such messages"
+    )

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from millrace.contracts import ConnectReader
     from millrace_catalog.inference.observation import TableChange
     from millrace_catalog.inference.options import FormatOptions
-    from millrace_cdc.runtime.change_parser import TableSchema
     from millrace_cdc.runtime.task_reports import TaskReport
 
 _ENVELOPE = {"schema", "payload"}
@@ -54,10 +53,10 @@ class MessageKeys:
                 raise MalformedMessageError(f"expected a JSON object, found {describe(found)}", "payload")
         return () if found is None else tuple(found)
 
-    def fit(self, key: bytes | None, table: TableSchema | None) -> bool:
-        """Return whether a message has the key of its table."""
+    def fit(self, key: bytes | None, primary_key: tuple[str, ...] | None) -> bool:
+        """Return whether a message has the primary key of its table; None for an unknown table."""
         try:
-            return table is not None and self.columns(key) == table.primary_key
+            return primary_key is not None and self.columns(key) == primary_key
         except MalformedMessageError:
             return False
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from millrace.errors import StateError
 from millrace_catalog.evolution import CreateTable, SchemaChange, SchemaTracker
-from millrace_cdc.runtime.change_parser import TableSchema
+from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.task_reports import Place
 
 Strategy = Literal["continuous", "static"]

@@ -25,9 +25,9 @@ from millrace_cdc.functions.sources import FunctionError
 from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.rows.change_records import RECORD_COLUMNS
 from millrace_cdc.rows.json_expressions import json_sql, needs_json, value_sql
-from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.function_calls import ARGUMENTS, FunctionCalls, RunnableCall, TableCalls
 from millrace_cdc.runtime.image_values import IMAGE_COLUMNS, RULE, ImageReader, TableImages, TransformedChanges
+from millrace_cdc.runtime.table_schema import TableSchema, columns_of
 from millrace_cdc.runtime.transform_programs import (
     Parts,
     Program,

@@ -24,7 +24,7 @@ from millrace_catalog.sinks.columns import check_case
 from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_cdc.connectors.dropped_targets import check_columns, missing_table
 from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
-from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform
+from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_fields
 from millrace_cdc.connectors.iceberg.row_reading import rows_as_file
 from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
 from millrace_cdc.connectors.iceberg.transient_errors import is_transient
@@ -115,8 +115,8 @@ class IcebergCatalog:
         self, table: PipelineTable, partition: Sequence[PartitionField], properties: Mapping[str, str]
     ) -> IcebergTable:
         """Create a table, with an empty partition spec as its first one."""
-        check_partition(table, partition)
         schema = iceberg_schema(table)
+        check_fields(arrow_schema(schema), partition, table.id)
         with self.errors(f"table {table.id!r} cannot be created"):
             identifier = self._identifier(table.id)
             self._create_namespace(identifier.namespace())
@@ -228,7 +228,7 @@ class IcebergTable:
                 f"Iceberg: table {self._id!r} has NOT NULL columns that the pipeline has not: {', '.join(required)}"
             )
         columns = arrow_schema(schema)
-        _check_partition(columns, self._partition(schema), self._id)
+        check_fields(columns, self._partition(schema), self._id)
         if self._format_version() > _NEWEST_FORMAT or (self._format_version() < _NEWEST_FORMAT and table.primary_key):
             raise SchemaError(
                 f"Iceberg: table {self._id!r} has format version {self._format_version()}, and pipelines write version "
@@ -399,19 +399,3 @@ class IcebergTable:
             summary = self._java.currentSnapshot().summary()
             names = ("total-delete-files", "total-data-files", "total-files-size")
             return CommitSummary(*(int(summary.get(name) or 0) for name in names))
-
-
-def check_partition(table: PipelineTable, fields: Sequence[PartitionField]) -> None:
-    """Check that a new table can be divided so.
-
-    Raises:
-        SchemaError: It cannot.
-    """
-    _check_partition(arrow_schema(iceberg_schema(table)), fields, table.id)
-
-
-def _check_partition(columns: Any, fields: Sequence[PartitionField], table: str) -> None:
-    for field in fields:
-        if field.column not in columns.names:
-            raise SchemaError(f"Iceberg: table {table!r} has no column {field.column!r} to be divided by")
-        check_transform(field.transform, columns.field(field.column).type, field.column)

@@ -135,3 +135,20 @@ def _json(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def check_fields(columns: pa.Schema, fields: Sequence[PartitionField], table: str) -> None:
+    """Check that a table can be divided by fields.
+
+    Args:
+        columns: Its columns.
+        fields: The fields.
+        table: Its id.
+
+    Raises:
+        SchemaError: It cannot.
+    """
+    for field in fields:
+        if field.column not in columns.names:
+            raise SchemaError(f"Iceberg: table {table!r} has no column {field.column!r} to be divided by")
+        check_transform(field.transform, columns.field(field.column).type, field.column)

@@ -19,11 +19,11 @@ from millrace.contracts import (
 from millrace.errors import MachineError, SchemaError
 from millrace_cdc.connectors.dropped_targets import added_columns, missing_table
 from millrace_cdc.connectors.failing_tables import blamed_on
-from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog, IcebergTable, check_partition
+from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog, IcebergTable
 from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
 from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
-from millrace_cdc.connectors.iceberg.partitioning import PartitionField
-from millrace_cdc.connectors.iceberg.schema import can_promote, iceberg_type, without_ids
+from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_fields
+from millrace_cdc.connectors.iceberg.schema import arrow_schema, can_promote, iceberg_schema, iceberg_type, without_ids
 from millrace_cdc.connectors.table_changes.changed_keys import key_schema
 from millrace_cdc.connectors.table_changes.grouping import collect_results
 from millrace_cdc.connectors.table_changes.kept_values import PARTIAL_KEY_COLUMNS, partial_keys
@@ -166,7 +166,7 @@ class IcebergPipelineSink(PipelineSink):
         existing, problem = catalog.table(table.id), None
         try:
             if existing is None:
-                check_partition(table, self._partition(table))
+                check_fields(arrow_schema(iceberg_schema(table)), self._partition(table), table.id)
             else:
                 existing.check(table)
         except SchemaError as error:
