@@ -54,14 +54,20 @@ click:
     millrace_catalog
         MillraceError
         └── TableSinkError          the database of a sink could not be reached, or refused a statement
+        ValueError
+        ├── ExpressionError         an expression is wrong; says at which character
+        └── UnknownTypeError        the meaning of an expression depends on a type that is not known
 
     millrace_cdc
         MillraceError
         └── PipelineError           the definition of a pipeline is wrong; says where, all problems at once
+        MalformedMessageError
+        └── MalformedKeyError       the key of a message is not what the columns of keys need
         Exception
-        └── RowError                a row does not fit the columns of its table in a sink
+        ├── RowError                a row does not fit the columns of its table in a sink
+        └── ChangeError             a change is one that its table in a sink cannot have
         ValueError
-        └── ExpressionError         an expression of a transform is wrong; says at which character
+        └── FunctionError           a user-defined function is wrong; names the key of its definition
 
     millrace_cli
         ClickException

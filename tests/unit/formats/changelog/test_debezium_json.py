@@ -115,7 +115,8 @@ def test_documents_of_mongodb_are_refused_with_the_advice_that_helps() -> None:
 
 def test_a_message_that_does_not_say_what_was_done_is_an_error() -> None:
     expected = (
-        "field op: the message has no operation: records that Debezium has flattened are read with the format json"
+        "field op: the message has no operation: records that Debezium has flattened are read with the format json; "
+        "in a pipeline, json.decode.deletion.field names the field that tells deletions, such as __deleted or __op"
     )
     assert reason(DEBEZIUM, {"after": A}) == expected
     assert reason(DEBEZIUM, change(None, A, A)) == expected

@@ -39,8 +39,8 @@ _DEFAULT_NAMESPACE = "default"
 _BATCH = "millrace.batch."
 """Property of a table: the last micro-batch of each pipeline, set in the commit of its files."""
 
-_TABLE_DEFAULTS = {"format-version": "2"}
 _NEWEST_FORMAT = 2
+_TABLE_DEFAULTS = {"format-version": str(_NEWEST_FORMAT)}
 
 
 @dataclass(frozen=True)
@@ -389,9 +389,9 @@ class IcebergTable:
                 transaction.newDelete().deleteFromRowFilter(self._all_rows()).commit()
             # 3. Data and delete files, in one snapshot
             delta = transaction.newRowDelta().set("millrace.pipeline", pipeline).set("millrace.batch", str(batch))
-            specs, mapper = transaction.table().specs(), self._iceberg.util.JsonUtil.mapper()
+            specs, read_json = transaction.table().specs(), self._iceberg.util.JsonUtil.mapper().readTree
             for entry in entries:
-                file = self._iceberg.ContentFileParser.fromJson(mapper.readTree(json.dumps(entry)), specs)
+                file = self._iceberg.ContentFileParser.fromJson(read_json(json.dumps(entry)), specs)
                 delta = delta.addRows(file) if entry["content"] == "DATA" else delta.addDeletes(file)
             delta.commit()
             # 4. All or nothing
