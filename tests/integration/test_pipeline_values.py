@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
 
+from millrace import set_active_session
 from millrace_cdc import Pipeline
 
 PIPELINE = """
@@ -154,3 +156,16 @@ def test_a_plan_checks_expressions_at_their_places_and_says_where_a_run_goes_on(
     }
     assert after.targets[0].schema_changes == ("ALTER TABLE ods.users ADD (age BIGINT);",)
     assert after.targets[1].schema_changes == ()
+
+
+@pytest.mark.nightly
+def test_a_second_pipeline_runs_in_the_same_session_which_stays_as_it_was(spark, tmp_path):
+    set_active_session(spark)
+    text = PIPELINE + "pipeline: {local-time-zone: Asia/Tokyo}\n"
+    for name in ("first", "second"):
+        running = Pipeline.from_yaml(text).run(spark, checkpoint_location=str(tmp_path / name), once=True)
+        running.await_termination()
+        assert running.sink.tables["shop.orders"] == [{"id": 1, "price": 6.5, "twice": 13.0}]
+        active = SparkSession.getActiveSession()
+        assert active is not None
+        assert active.conf.get("spark.sql.session.timeZone") == "UTC"

@@ -39,8 +39,8 @@ _DEFAULT_NAMESPACE = "default"
 _BATCH = "millrace.batch."
 """Property of a table: the last micro-batch of each pipeline, set in the commit of its files."""
 
-_NEWEST_FORMAT = 2
-_TABLE_DEFAULTS = {"format-version": str(_NEWEST_FORMAT)}
+_TOTALS = ("delete-files", "data-files", "files-size")
+_NEWEST_FORMAT, _TABLE_DEFAULTS = 2, {"format-version": "2"}
 
 
 @dataclass(frozen=True)
@@ -397,5 +397,4 @@ class IcebergTable:
             # 4. All or nothing
             transaction.commitTransaction()
             summary = self._java.currentSnapshot().summary()
-            names = ("total-delete-files", "total-data-files", "total-files-size")
-            return CommitSummary(*(int(summary.get(name) or 0) for name in names))
+            return CommitSummary(*(int(summary.get(f"total-{name}") or 0) for name in _TOTALS))
