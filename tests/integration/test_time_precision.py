@@ -33,5 +33,7 @@ def test_times_have_the_digits_of_their_type(spark, broker, connection, make_top
     found = rows.option("value.fields-include", "EXCEPT_KEY").load()
 
     # Equality sees all digits, where text shows those of the type
-    key, first, nested = "k = TIME'12:34:56.9'", f"{columns[0]} = TIME'12:34:56.987'", f"{columns[1]} = TIME'12:34:56'"
-    assert list(found.selectExpr(key, first, nested).collect()[0]) == [True, True, True]
+    expected = {"k": "12:34:56.9", columns[0]: "12:34:56.987", columns[1]: "12:34:56"}
+    # The oldest PySpark compares times of the same precision only
+    equal = [f"CAST({column} AS TIME(6)) = TIME'{text}'" for column, text in expected.items()]
+    assert list(found.selectExpr(*equal).collect()[0]) == [True, True, True]
