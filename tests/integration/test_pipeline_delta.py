@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
 
-from millrace.errors import SchemaError
+from millrace.errors import MessageError, SchemaError
 from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_cdc import Pipeline
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
@@ -213,5 +213,5 @@ sink: {{type: SINK}}
     assert rows(tmp_path) == expected
     memory = run("values, print.enabled: false, materialized.in.memory: true", "memory").tables["shop.orders"]
     assert sorted(tuple(row.values()) for row in memory) == expected
-    with pytest.raises(StreamingQueryException, match=r"set 'sink\.updates-without-old-row' of the sink to write"):
+    with pytest.raises(MessageError, match=r"set 'sink\.updates-without-old-row' of the sink to write"):
         run(f"parquet, path: {tmp_path}/files", "parquet")

@@ -11,7 +11,7 @@ import pytest
 from millrace.contracts import Payloads, SerializationContext
 from millrace.testing import ChangelogFormatSuite
 from millrace_formats.avro.debezium_format import DebeziumAvroConfluentFormat
-from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.avro.registry.options import DebeziumAvroOptions
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import framed
 
@@ -22,8 +22,8 @@ def subject(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def options(registry: Any) -> AvroRegistryOptions:
-    return AvroRegistryOptions(url=registry.url)
+def options(registry: Any) -> DebeziumAvroOptions:
+    return DebeziumAvroOptions(url=registry.url)
 
 
 class TestDebezium(ChangelogFormatSuite):
@@ -37,7 +37,7 @@ class TestDebezium(ChangelogFormatSuite):
         self.changes = (envelope(schema_id, ROW, ROW | {"weight": 9.0}, "u"), envelope(schema_id, ROW, ROW, "u"))
 
     def make_format(self) -> DebeziumAvroConfluentFormat:
-        return DebeziumAvroConfluentFormat(AvroRegistryOptions(url=self.url, subject="conformance-debezium"))
+        return DebeziumAvroConfluentFormat(DebeziumAvroOptions(url=self.url, subject="conformance-debezium"))
 
     def schema(self) -> pa.Schema:
         return COLUMNS
@@ -100,7 +100,7 @@ def envelope(schema_id: int, before: Any, after: Any, operation: str, millis: in
     return framed(schema_id, ENVELOPE, change)
 
 
-def test_changes_of_debezium(registry: Any, options: AvroRegistryOptions, subject: str) -> None:
+def test_changes_of_debezium(registry: Any, options: DebeziumAvroOptions, subject: str) -> None:
     schema_id = registry.register(subject, ENVELOPE)
     other = ROW | {"weight": 2.0}
     items = [
@@ -150,7 +150,7 @@ def test_changes_of_debezium(registry: Any, options: AvroRegistryOptions, subjec
     assert decoded.metadata.to_pylist() == [told, told | {"ingestion-timestamp": None}, told, told, told]
 
 
-def test_changes_are_written_as_flink_writes_them(registry: Any, options: AvroRegistryOptions, subject: str) -> None:
+def test_changes_are_written_as_flink_writes_them(registry: Any, options: DebeziumAvroOptions, subject: str) -> None:
     format_ = DebeziumAvroConfluentFormat(options)
     rows = pa.RecordBatch.from_pylist([ROW] * 4, schema=COLUMNS)
     kinds = pa.array(["+I", "-U", "+U", "-D"])

@@ -208,6 +208,9 @@ DEBEZIUM_MESSAGES = [
     debezium("text for a row", _change("c", None, "a"), Refused("field after: expected an object")),
     debezium("broken JSON", b'{"op":', Refused("")),
     debezium("an array", b"[]", Refused("expected a JSON object")),
+    debezium(
+        "an array of changes", [_change("c", None, A), _change("d", A)], Refused("found an array of 2 values: a me")
+    ),
     ChangeMessage(
         "debezium: a change in its schema",
         "debezium-json",

@@ -182,7 +182,7 @@ class ChangeDialect:
 
     def lacks_old_row(self, operation: Operation, message: Mapping[str, Any]) -> bool:
         """Return whether a message is an update with its new row only, as databases write it that log no old rows."""
-        none = (None, {}) if self.old_rows == "whole" else (None,)
+        none: tuple[object, ...] = (None, {}) if self.old_rows == "whole" else (None,)
         return operation is Operation.UPDATE and message.get(self.before) in none and bool(message.get(self.after))
 
     def missing_old_row(self, message: Mapping[str, Any]) -> MalformedMessageError:

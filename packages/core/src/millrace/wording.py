@@ -11,3 +11,16 @@ def counted(count: int, noun: str) -> str:
         noun: The noun in the singular; its plural ends with an s.
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def not_an_object(value: object, shown: str) -> str:
+    """Return the problem of a message whose JSON is no object.
+
+    Args:
+        value: The parsed value.
+        shown: Its text.
+    """
+    if isinstance(value, list):
+        number = counted(len(value), "value")
+        shown = f"an array of {number}: a message is one row or one change, so let its writer send each value by itself"
+    return f"expected a JSON object, found {shown}"

@@ -12,7 +12,7 @@ import pytest
 from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
-from millrace_catalog.inference.debezium_types import declared_row
+from millrace_catalog.inference.debezium_types import OutOfRange, declared_row
 from millrace_catalog.inference.observation import TableChange
 
 MESSAGES: dict[str, str] = dict(
@@ -105,16 +105,70 @@ def test_the_schema_of_a_table_is_that_of_the_values_where_formats_read_it() -> 
     assert str(observed.columns["da"]) == "BIGINT NOT NULL"
 
 
+def test_a_value_that_was_not_sent_is_malformed_in_an_insertion() -> None:
+    with pytest.raises(MalformedMessageError, match="field big: the database did not send the value"):
+        read("toasted")
+
+
+@pytest.mark.parametrize("choice", ["text", "null", "fail"])
+def test_a_value_out_of_the_range_of_its_type_is_text_null_or_malformed(choice: OutOfRange) -> None:
+    reader = DebeziumReader("t", DebeziumInferenceOptions(schema_include=True), out_of_range=choice)
+    if choice == "fail":
+        with pytest.raises(MalformedMessageError, match="field da: no DATE can be -2147472692"):
+            reader.parse(MESSAGES["infinite"].encode())
+        return
+    change = reader.parse(MESSAGES["infinite"].encode())
+    assert isinstance(change, TableChange)
+    row, types = change.rows[0][1], reader.columns_of(change)
+    assert row is not None
+    expected = ("infinity", "infinity", "-infinity") if choice == "text" else (None, None, None)
+    assert tuple(row[name] for name in ("da", "ts", "tstz")) == expected
+    shown = [str(types[name]).removesuffix(" NOT NULL") for name in ("da", "ts", "tstz", "ts3")]
+    wide = ["STRING"] * 3 if choice == "text" else ["DATE", "TIMESTAMP(6)", "TIMESTAMP_LTZ(6)"]
+    assert shown == [*wide, "TIMESTAMP(3)"]
+
+
+def _out_of_range(name: str, value: Any, kind: str = "int64") -> tuple[Any, str]:
+    field = {"type": kind, "name": name, "field": "v"}
+    row = declared_row(json.dumps({"fields": [{"field": "after", "fields": [field]}]}).encode())
+    assert row is not None
+    converted, wide = row.convert({"v": value}, "text")
+    return converted["v"], str(wide.get("v", row.types["v"]))
+
+
 @pytest.mark.parametrize(
-    ("name", "problem"),
+    ("name", "value", "text"),
     [
-        ("infinite", "field da: no DATE can be -2147472692"),
-        ("toasted", "field big: the database did not send the value"),
+        ("MicroTime", -45_296_000_000, "-12:34:56"),
+        ("MicroTime", 3_020_399_000_000, "838:59:59"),
+        ("MicroTime", 86_400_000_000, "24:00:00"),
+        ("Time", 90_000_500, "25:00:00.5"),
+        ("NanoTime", -1, "-00:00:00.000000001"),
+        ("Date", -735_160, "-0043-03-15"),
+        ("Date", -719_528, "0000-01-01"),
+        ("Date", 2_932_897, "+10000-01-01"),
+        ("Date", -2_147_472_691, "-infinity"),
+        ("Timestamp", 253_402_300_800_000, "+10000-01-01 00:00:00"),
+        ("Timestamp", 9_223_372_036_825_200, "infinity"),
+        ("MicroTimestamp", -9_223_372_036_832_400_000, "-infinity"),
+        ("MicroTimestamp", -62_135_596_800_000_001, "0000-12-31 23:59:59.999999"),
+        ("ZonedTimestamp", "-0043-03-15T00:00:00Z", "-0043-03-15T00:00:00Z"),
     ],
 )
-def test_what_no_column_can_hold_is_malformed(name: str, problem: str) -> None:
-    with pytest.raises(MalformedMessageError, match=problem):
-        read(name)
+def test_dates_and_times_out_of_range_are_texts(name: str, value: Any, text: str) -> None:
+    assert _out_of_range(f"io.debezium.time.{name}", value) == (text, "STRING")
+
+
+def test_only_what_is_out_of_range_is_text_also_in_arrays_and_other_values_are_malformed() -> None:
+    assert _out_of_range("io.debezium.time.MicroTime", 1) == ("00:00:00.000001", "TIME(6)")
+    with pytest.raises(MalformedMessageError, match="field v: no DATE can be"):
+        _out_of_range("io.debezium.time.Date", "soon")
+    items = {"type": "int32", "name": "io.debezium.time.Date"}
+    schema = {"fields": [{"field": "after", "fields": [{"type": "array", "items": items, "field": "v"}]}]}
+    row = declared_row(json.dumps(schema).encode())
+    assert row is not None
+    converted, wide = row.convert({"v": [0, None, 2_932_897]}, "text")
+    assert (converted["v"], str(wide["v"])) == (["1970-01-01", None, "+10000-01-01"], "ARRAY<STRING>")
 
 
 def test_a_value_that_was_not_sent_is_that_of_the_row_before() -> None:
@@ -155,5 +209,5 @@ def test_bits_have_as_many_bytes_as_their_column(length: str, size: int) -> None
     row = declared_row(json.dumps({"fields": [{"field": "after", "fields": [bits]}]}).encode())
     assert row is not None
     for written in (b"", b"\x01"):
-        converted = row.convert({"b": base64.b64encode(written).decode()})
+        converted, _ = row.convert({"b": base64.b64encode(written).decode()})
         assert base64.b64decode(converted["b"]) == written.ljust(size, b"\0")

@@ -188,7 +188,11 @@ def test_what_strict_json_refuses_and_the_json_format_reads() -> None:
         (b'{"a": NaN}', "not JSON: NaN is not a JSON number"),
         (b'{"a": "\xff"}', "not UTF-8: byte 0xff at position 7"),
         (b"\x00\x01\x02", "not JSON: Expecting value at character 0"),
-        (b"[1]", "expected a JSON object, found an array"),
+        (
+            b"[1]",
+            "expected a JSON object, found an array of 1 value: a message is one row or one change, so let its writer "
+            "send each value by itself",
+        ),
         (b'"text"', 'expected a JSON object, found "text"'),
         (b"42", "expected a JSON object, found 42"),
         (b'{"\\ud800": 1}', "the name of a field is not Unicode: '\\ud800'"),

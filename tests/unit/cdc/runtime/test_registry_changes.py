@@ -13,7 +13,7 @@ from millrace.options.parser import OptionParser
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.task_reports import Place
-from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.avro.registry.options import DebeziumAvroOptions
 from millrace_formats.avro.registry.schemas import avro_registry
 from unit.formats.avro.datums import framed, plain
 
@@ -124,7 +124,7 @@ SOURCE = {"db": "d", "schema": "public", "table": "t1"}
 
 
 def register(subject: str, schema: Any) -> int:
-    registry = avro_registry(NAME, AvroRegistryOptions(url=URL))
+    registry = avro_registry(NAME, DebeziumAvroOptions(url=URL))
     return registry.register(f"{subject}-value", json.dumps(schema), is_new=True)
 
 

@@ -253,7 +253,8 @@ BROKEN = {
     b"{": "not JSON",
     b'{"a":1}{"a":2}': "not JSON: Extra data",
     b'{"a":1} x': "not JSON",
-    b"[1]": "expected a JSON object, found [1]",
+    b"[1]": "expected a JSON object, found an array of 1 value: a message is one row or one change, so let its writer "
+    "send each value by itself",
     b'"x"': 'expected a JSON object, found "x"',
     b"7": "expected a JSON object, found 7",
     b'{"a":NaN}': "NaN is not a JSON number",

@@ -16,14 +16,13 @@ import msgspec
 from millrace.change_dialects import DEBEZIUM, Operation, SkipReason
 from millrace.errors import MalformedMessageError
 from millrace.unavailable_values import may_have_placeholder, missing_value, without_placeholders
-from millrace_catalog.inference.debezium_types import DeclaredRow, declared_row, primitives_as_strings
+from millrace_catalog.inference.debezium_types import OutOfRange, declared_row, primitives_as_strings
 from millrace_catalog.inference.image_reader import row_images, table_name
 from millrace_catalog.inference.json_payload import object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import (
     CHANGE_OPERATIONS,
     Observation,
-    RowImage,
     TableChange,
     widen_rows,
 )
@@ -56,13 +55,19 @@ class DebeziumReader:
         topic: Name of the topic.
         options: Options of debezium-json.
         read_message: Reads messages that are not JSON; None for JSON.
+        out_of_range: What becomes of dates and times that the types of their columns do not hold.
     """
 
     format = DEBEZIUM.format
 
     def __init__(
-        self, topic: str, options: DebeziumInferenceOptions | None = None, read_message: ConnectReader | None = None
+        self,
+        topic: str,
+        options: DebeziumInferenceOptions | None = None,
+        read_message: ConnectReader | None = None,
+        out_of_range: OutOfRange = "text",
     ) -> None:
+        self._out_of_range = out_of_range
         self._read_message = read_message
         self.options = options or DebeziumInferenceOptions()
         self.fixed: Mapping[str, DataType] = {}
@@ -101,8 +106,12 @@ class DebeziumReader:
         declared = None if parsed.schema is None else declared_row(parsed.schema)
         if declared is None:
             return change if after is change.rows[0][1] else replace(change, rows=((before, after),), kept=kept)
-        rows = ((_convert(declared, before), _convert(declared, after)),)
-        return replace(change, rows=rows, types=declared.types, kept=kept)
+        types = declared.types
+        if declared.converts:
+            before, wide_before = declared.convert(before, self._out_of_range) if before else (before, {})
+            after, wide = declared.convert(after, self._out_of_range) if after else (after, {})
+            types = {**types, **wide_before, **wide} if wide or wide_before else types
+        return replace(change, rows=((before, after),), types=types, kept=kept)
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Return the columns of a change's rows: those that its message declares, or else as their values are."""
@@ -163,7 +172,3 @@ def _parse_leniently(payload: bytes) -> _Parsed | None:
             return None
         raise MalformedMessageError("field payload is missing: set debezium-json.schema-include to false")
     return _Parsed(change, msgspec.json.encode(root.get("schema")))
-
-
-def _convert(declared: DeclaredRow, row: RowImage | None) -> RowImage | None:
-    return row if row is None or not declared.converts else declared.convert(row)

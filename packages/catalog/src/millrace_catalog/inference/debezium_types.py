@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference.json_payload import describe
+from millrace_catalog.inference.out_of_range_texts import date_text, time_text, timestamp_text
 from millrace_catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -62,35 +63,80 @@ _PRIMITIVES: dict[str, DataType] = {
 _exact = Context(prec=1_000)
 
 
+OutOfRange = Literal["text", "null", "fail"]
+"""The choice of what becomes of a date or time that its type does not hold, such as PostgreSQL's infinity."""
+
+_PROBLEMS = (ValueError, TypeError, ArithmeticError, LookupError)
+
+
+class Declared(NamedTuple):
+    """The declaration of a value.
+
+    Attributes:
+        type: Its type.
+        convert: The conversion to a value of the type; None where none is needed.
+        text: The conversion of a value that the type does not hold to a text, or to a list of texts; None where there
+            is none.
+        wide: The type of these.
+    """
+
+    type: DataType
+    convert: Convert | None = None
+    text: Convert | None = None
+    wide: DataType = STRING
+
+
 @dataclass(frozen=True)
 class DeclaredRow:
     """The columns of a table as a schema declares them.
 
     Attributes:
-        types: Their types, by name.
+        columns: Their declarations, by name.
+        types: Their types.
         converts: Conversions of those whose values are not yet as their types say.
     """
 
+    columns: Mapping[str, Declared]
     types: Mapping[str, DataType]
     converts: Mapping[str, Convert]
 
-    def convert(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a row with the values that its types have: texts of dates and times, numbers of decimals.
+    def convert(
+        self, row: Mapping[str, Any], out_of_range: OutOfRange = "fail"
+    ) -> tuple[dict[str, Any], Mapping[str, DataType]]:
+        """Return a row with the values that its types have, texts of dates and times and numbers of decimals.
+
+        Args:
+            row: The row.
+            out_of_range: What becomes of a date or time that its type does not hold.
+
+        Returns:
+            The row, and the types of columns that have become texts.
 
         Raises:
             MalformedMessageError: A value is not what the schema declares, or beyond what its type holds.
         """
         converted = dict(row)
+        wide: dict[str, DataType] = {}
         for name, convert in self.converts.items():
             value = converted.get(name)
             if value is not None:
                 try:
                     converted[name] = convert(value)
-                except (ValueError, TypeError, ArithmeticError, LookupError):
-                    raise MalformedMessageError(
-                        f"no {self.types[name]} can be {describe(value)}", quote_name(name)
-                    ) from None
-        return converted
+                except _PROBLEMS:
+                    converted[name] = self._outside(name, value, out_of_range)
+                    if out_of_range == "text":
+                        wide[name] = self.columns[name].wide
+        return converted, wide
+
+    def _outside(self, name: str, value: Any, choice: OutOfRange) -> Any:
+        declared = self.columns[name]
+        try:
+            if choice == "fail" or declared.text is None:
+                raise ValueError
+            texts = declared.text(value)
+        except _PROBLEMS:
+            raise MalformedMessageError(f"no {declared.type} can be {describe(value)}", quote_name(name)) from None
+        return texts if choice == "text" else None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -110,8 +156,9 @@ def declared_row(schema: bytes) -> DeclaredRow | None:
         return None
     found = {str(each.get("field")): _declared(each) for each in _fields(row)}
     return DeclaredRow(
-        {name: type_ for name, (type_, _) in found.items()},
-        {name: convert for name, (_, convert) in found.items() if convert is not None},
+        found,
+        {name: each.type for name, each in found.items()},
+        {name: each.convert for name, each in found.items() if each.convert is not None},
     )
 
 
@@ -129,24 +176,42 @@ def _fields(schema: Any) -> list[dict[str, Any]]:
     return fields
 
 
-def _declared(schema: Mapping[str, Any]) -> tuple[DataType, Convert | None]:
-    """Return the type of a value, and the conversion to it where one is needed."""
+def _declared(schema: Mapping[str, Any]) -> Declared:
+    """Return the declaration of a value."""
     name, kind = schema.get("name"), schema.get("type")
     if name == "org.apache.kafka.connect.data.Decimal":
         return _declared_decimal(schema.get("parameters") or {})
     if name == "io.debezium.data.Bits":
-        return BYTES, functools.partial(_to_bits, int((schema.get("parameters") or {}).get("length", 0)))
+        return Declared(BYTES, functools.partial(_to_bits, int((schema.get("parameters") or {}).get("length", 0))))
     logical = _LOGICAL.get(name) if isinstance(name, str) else None
     if logical is not None:
         return logical
     if kind == "array":
-        element, convert = _declared(schema.get("items") or {})
-        return Array(element), None if convert is None else functools.partial(_convert_all, convert)
+        return _declared_array(_declared(schema.get("items") or {}))
     if kind == "map" and (schema.get("keys") or {}).get("type") == "string":
-        inner, convert = _declared(schema.get("values") or {})
-        return Map(STRING, inner), None if convert is None else functools.partial(_convert_values, convert)
+        inner = _declared(schema.get("values") or {})
+        convert = None if inner.convert is None else functools.partial(_convert_values, inner.convert)
+        return Declared(Map(STRING, inner.type), convert)
     # What has parts of its own is the text of its JSON
-    return _PRIMITIVES.get(kind, STRING) if isinstance(kind, str) else STRING, None
+    return Declared(_PRIMITIVES.get(kind, STRING) if isinstance(kind, str) else STRING)
+
+
+def _declared_array(element: Declared) -> Declared:
+    type_ = Array(element.type)
+    if element.convert is None:
+        return Declared(type_)
+    convert = functools.partial(_convert_all, element.convert)
+    if element.text is None:
+        return Declared(type_, convert)
+    text = functools.partial(_convert_all, functools.partial(_convert_or_text, element.convert, element.text))
+    return Declared(type_, convert, text, Array(element.wide))
+
+
+def _convert_or_text(convert: Convert, text: Convert, value: Any) -> Any:
+    try:
+        return convert(value)
+    except _PROBLEMS:
+        return text(value)
 
 
 def _convert_all(convert: Convert, values: list[Any]) -> list[Any]:
@@ -157,12 +222,12 @@ def _convert_values(convert: Convert, values: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value is None else convert(value) for name, value in values.items()}
 
 
-def _declared_decimal(parameters: Mapping[str, Any]) -> tuple[DataType, Convert]:
+def _declared_decimal(parameters: Mapping[str, Any]) -> Declared:
     scale = int(parameters.get("scale", 0))
     digits = int(parameters.get("connect.decimal.precision", MAX_DIGITS))
     # With negative scale, or more digits than fit, only text has all of them
     fits = 0 <= scale <= digits <= MAX_DIGITS
-    return decimal(digits, scale) if fits else STRING, functools.partial(_to_number, scale)
+    return Declared(decimal(digits, scale) if fits else STRING, functools.partial(_to_number, scale))
 
 
 def _to_number(scale: int, value: Any) -> str:
@@ -217,7 +282,7 @@ def _timestamp(per_second: int, precision: int) -> Convert:
 
 
 def _to_instant(value: str) -> str:
-    # PostgreSQL's infinity is a text too
+    # PostgreSQL's infinity is a text too, which Python reads no more than years before 1
     datetime.fromisoformat(value).astimezone(UTC)
     return value
 
@@ -226,19 +291,41 @@ def _to_plain_number(value: Mapping[str, Any]) -> str:
     return _to_number(value["scale"], value["value"])
 
 
+def _outside(text: Callable[[int], str]) -> Convert:
+    return lambda value: text(_whole(value))
+
+
+def _declared_date() -> Declared:
+    return Declared(DATE, _to_date, _outside(date_text))
+
+
+def _declared_time(unit: tuple[int, int]) -> Declared:
+    return Declared(time(unit[1]), _time(*unit), _outside(time_text(*unit)))
+
+
+def _declared_timestamp(unit: tuple[int, int]) -> Declared:
+    return Declared(timestamp(unit[1]), _timestamp(*unit), _outside(timestamp_text(*unit)))
+
+
+def _to_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
 _MILLIS, _MICROS, _NANOS = (1_000, 3), (1_000_000, 6), (1_000_000_000, 9)
-_LOGICAL: dict[str, tuple[DataType, Convert | None]] = {
-    "io.debezium.time.Date": (DATE, _to_date),
-    "io.debezium.time.Time": (time(3), _time(*_MILLIS)),
-    "io.debezium.time.MicroTime": (time(6), _time(*_MICROS)),
-    "io.debezium.time.NanoTime": (time(9), _time(*_NANOS)),
-    "io.debezium.time.Timestamp": (timestamp(3), _timestamp(*_MILLIS)),
-    "io.debezium.time.MicroTimestamp": (timestamp(6), _timestamp(*_MICROS)),
-    "io.debezium.time.NanoTimestamp": (timestamp(9), _timestamp(*_NANOS)),
-    "io.debezium.time.ZonedTimestamp": (timestamp_ltz(6), _to_instant),
-    "org.apache.kafka.connect.data.Date": (DATE, _to_date),
-    "org.apache.kafka.connect.data.Time": (time(3), _time(*_MILLIS)),
-    "org.apache.kafka.connect.data.Timestamp": (timestamp(3), _timestamp(*_MILLIS)),
+_LOGICAL: dict[str, Declared] = {
+    "io.debezium.time.Date": _declared_date(),
+    "io.debezium.time.Time": _declared_time(_MILLIS),
+    "io.debezium.time.MicroTime": _declared_time(_MICROS),
+    "io.debezium.time.NanoTime": _declared_time(_NANOS),
+    "io.debezium.time.Timestamp": _declared_timestamp(_MILLIS),
+    "io.debezium.time.MicroTimestamp": _declared_timestamp(_MICROS),
+    "io.debezium.time.NanoTimestamp": _declared_timestamp(_NANOS),
+    "io.debezium.time.ZonedTimestamp": Declared(timestamp_ltz(6), _to_instant, _to_text),
+    "org.apache.kafka.connect.data.Date": _declared_date(),
+    "org.apache.kafka.connect.data.Time": _declared_time(_MILLIS),
+    "org.apache.kafka.connect.data.Timestamp": _declared_timestamp(_MILLIS),
     # The scale is that of each value, so that no DECIMAL is the type of all
-    "io.debezium.data.VariableScaleDecimal": (STRING, _to_plain_number),
+    "io.debezium.data.VariableScaleDecimal": Declared(STRING, _to_plain_number),
 }

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from millrace.errors import MalformedMessageError
+from millrace.wording import not_an_object
 
 _BLANKS = b" \t\r\n"
 _MAX_INTEGER_DIGITS = 40  # more digits than any type holds, and far fewer than int() takes long for
@@ -36,7 +37,7 @@ def parse_object(payload: bytes | None) -> dict[str, Any] | None:
         raise MalformedMessageError("nested too deeply") from None
     if tree is None or isinstance(tree, dict):
         return tree
-    raise MalformedMessageError(f"expected a JSON object, found {describe(tree)}")
+    raise MalformedMessageError(not_an_object(tree, describe(tree)))
 
 
 def object_field(message: Mapping[str, Any], field: str) -> dict[str, Any] | None:

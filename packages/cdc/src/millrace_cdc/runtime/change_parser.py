@@ -16,16 +16,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from millrace.change_dialects import CHANGE_DIALECTS, DEBEZIUM, SkipReason
+from millrace.change_dialects import SkipReason
 from millrace.contracts import DeadLetter, SinkCapabilities
 from millrace.errors import MalformedMessageError, MessageError, SchemaError
 from millrace.options.secrets import Properties
 from millrace.plugins.manager import PluginRef
-from millrace.unavailable_values import missing_value
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
     CanalReader,
-    DebeziumReader,
     JsonReader,
     MaxwellReader,
     Observation,
@@ -42,7 +40,8 @@ from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, pause
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
-from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
+from millrace_cdc.runtime.partial_updates import check_update
+from millrace_cdc.runtime.registry_changes import FORMAT_NAME, debezium_change_reader, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
 
@@ -50,7 +49,7 @@ MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
 
 _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
-    "debezium-json": DebeziumReader,
+    "debezium-json": debezium_change_reader,
     "canal-json": CanalReader,
     "maxwell-json": MaxwellReader,
     "ogg-json": OggReader,
@@ -261,30 +260,15 @@ class ChangeParser:
         if change.operation == "t":
             self._note_truncation(place, change.table)
             return None
-        self._check_update(change)
+        check_update(change, self._settings)
+        if change.kept:
+            self._report(change.table).is_partial = True
         columns = reader.columns_of(change)
         if self._replaces_times:
             columns = times_as_strings(columns)
         if self._extra is not None and message is not None:
             change, columns = self._extra.add(change, columns, message)
         return change, self._with_declared_types(change, columns)
-
-    def _check_update(self, change: TableChange) -> None:
-        """Check that the sink can write an update that does not have all rows and values.
-
-        Raises:
-            MalformedMessageError: It cannot.
-        """
-        settings = self._settings
-        if change.lacks_old_row and not settings.upserts:
-            dialect = CHANGE_DIALECTS.get(settings.format, DEBEZIUM)
-            error = dialect.missing_old_row(change.message)
-            advice = f". {settings.upsert_advice}" if settings.upsert_advice else ""
-            raise MalformedMessageError(f"{error.reason}{advice}", dialect.before)
-        if change.kept and not settings.keeps_values:
-            raise missing_value(change.kept[0])
-        if change.kept:
-            self._report(change.table).is_partial = True
 
     def _with_declared_types(self, change: TableChange, columns: dict[str, DataType]) -> dict[str, DataType]:
         table = self._tables.get(change.table)

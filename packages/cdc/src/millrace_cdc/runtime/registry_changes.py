@@ -1,4 +1,4 @@
-"""Changes whose types a schema registry has, read by a plugin of the formats."""
+"""Changes of Debezium: in JSON, and those whose types a schema registry has, read by a plugin of the formats."""
 
 from __future__ import annotations
 
@@ -7,19 +7,37 @@ from dataclasses import dataclass
 from millrace.errors import OptionsError
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
+from millrace_catalog.inference.debezium_types import OutOfRange
 
 FORMAT_NAME = "debezium-avro-confluent"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegistryChangeOptions(DebeziumInferenceOptions):
-    """Options of such changes.
+class DebeziumChangeOptions(DebeziumInferenceOptions):
+    """Options of changes of Debezium.
+
+    Attributes:
+        out_of_range: What becomes of dates and times that the types of their columns do not hold.
+    """
+
+    out_of_range: OutOfRange = "text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryChangeOptions(DebeziumChangeOptions):
+    """Options of changes whose types a registry has.
 
     Attributes:
         format: The format, with its own options.
     """
 
     format: PluginRef
+
+
+def debezium_change_reader(topic: str, options: DebeziumInferenceOptions) -> DebeziumReader:
+    """Return a reader of a topic's messages in JSON."""
+    given = options if isinstance(options, DebeziumChangeOptions) else DebeziumChangeOptions()
+    return DebeziumReader(topic, options, out_of_range=given.out_of_range)
 
 
 def registry_change_reader(topic: str, options: RegistryChangeOptions) -> DebeziumReader:
@@ -32,4 +50,4 @@ def registry_change_reader(topic: str, options: RegistryChangeOptions) -> Debezi
     if read is None:
         name = options.format.name
         raise OptionsError("source", (f"format {name!r} does not say the types of its messages: update its package",))
-    return DebeziumReader(topic, options, read)
+    return DebeziumReader(topic, options, read, options.out_of_range)

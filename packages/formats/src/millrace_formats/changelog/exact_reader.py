@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError
+from millrace.wording import not_an_object
 from millrace_formats.changelog.canal_values import DatabaseValues
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact_rows import ExactRows
@@ -51,7 +52,7 @@ class ExactChangeReader:
         if root is None:
             return []
         if not isinstance(root, dict):
-            raise MalformedMessageError(f"expected a JSON object, found {shown(root)}")
+            raise MalformedMessageError(not_an_object(root, shown(root)))
         message = self._payload(root)
         if message is None or self._dialect.layout.messages.skip_reason(message) is not None:
             return []

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from millrace.errors import MalformedMessageError, MissingValueError
+from millrace.wording import not_an_object
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import Number, json_text, parse, shown
 from millrace_formats.json.time_advice import time_format_advice
@@ -64,7 +65,7 @@ class JsonExactReader:
         if tree is None:
             return None
         if not isinstance(tree, dict):
-            raise MalformedMessageError(f"expected a JSON object, found {shown(tree)}")
+            raise MalformedMessageError(not_an_object(tree, shown(tree)))
         return tuple(self._convert(tree).values())
 
 

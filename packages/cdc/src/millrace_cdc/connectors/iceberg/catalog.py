@@ -23,6 +23,7 @@ from millrace_catalog.jvm import hadoop_configuration, session_jvm
 from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform
+from millrace_cdc.connectors.iceberg.row_reading import rows_as_file
 from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
 from millrace_cdc.connectors.table_files.file_system import FILE_PROPERTIES
 
@@ -255,27 +256,8 @@ class IcebergTable:
             values: By column, the values of the rows to return, as Iceberg's expressions take them.
         """
         with self._catalog.errors(f"table {self._id!r} cannot be read"):
-            terms, data = self._iceberg.expressions.Expressions, self._iceberg.data
-            condition = terms.alwaysTrue()
-            for name, found in values.items():
-                condition = getattr(terms, "and")(condition, getattr(terms, "in")(name, list(found)))
             self._java.refresh()
-            schema = self._java.schema().select([*key, *columns])
-            rows = data.IcebergGenerics.read(self._java).project(schema).where(condition).build()
-            try:
-                if not rows.iterator().hasNext():
-                    return None
-                # As a file, since each call from Python for a value would take as long as reading a row
-                factory = data.GenericFileWriterFactory.Builder(self._java).dataSchema(schema)
-                file = self._iceberg.inmemory.InMemoryOutputFile()
-                plain = self._iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(file)
-                factory = factory.dataFileFormat(self._iceberg.FileFormat.PARQUET).build()
-                writer = factory.newDataWriter(plain, self._iceberg.PartitionSpec.unpartitioned(), None)
-                _write_all(writer, self._catalog.jvm.java.util.Collections.singletonList(rows).toArray())
-                writer.close()
-            finally:
-                rows.close()
-            return bytes(file.toByteArray())
+            return rows_as_file(self._catalog.jvm, self._java, [*key, *columns], values)
 
     def target(self, key: tuple[str, ...]) -> IcebergTarget:
         """Return the table as executors need it."""
@@ -371,18 +353,6 @@ class IcebergTable:
             summary = self._java.currentSnapshot().summary()
             names = ("total-delete-files", "total-data-files", "total-files-size")
             return CommitSummary(*(int(summary.get(name) or 0) for name in names))
-
-
-def _write_all(writer: Any, arguments: Any) -> None:
-    """Write rows to a file, by reflection: py4j would take the method for one row.
-
-    Args:
-        writer: A writer of a file.
-        arguments: An array with the rows.
-    """
-    methods = (each for each in writer.getClass().getMethods() if each.getName() == "write")
-    (method,) = (each for each in methods if each.getParameterTypes()[0].getName() == "java.lang.Iterable")
-    method.invoke(writer, arguments)
 
 
 def _is_transient(java: Any) -> bool:

@@ -12,7 +12,6 @@ from millrace.options.secrets import Properties
 from millrace.sampling import Topics, take_client_properties
 from millrace_catalog.inference import (
     CanalInferenceOptions,
-    DebeziumInferenceOptions,
     FormatOptions,
     JsonInferenceOptions,
 )
@@ -20,7 +19,7 @@ from millrace_cdc.connectors.kafka.registry_format import registry_format
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.extra_columns import SOURCE_COLUMNS, ExtraColumns
-from millrace_cdc.runtime.registry_changes import FORMAT_NAME, RegistryChangeOptions
+from millrace_cdc.runtime.registry_changes import FORMAT_NAME, DebeziumChangeOptions, RegistryChangeOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -122,13 +121,16 @@ def client_options(options: KafkaSourceOptions) -> dict[str, str]:
 
 def _format_options(options: KafkaSourceOptions) -> FormatOptions:
     if options.value_format == "debezium-json":
-        return DebeziumInferenceOptions(
+        return DebeziumChangeOptions(
             ignore_parse_errors=options.debezium_ignore_parse_errors,
             primitive_as_string=options.debezium_primitive_as_string,
             schema_include=options.debezium_schema_include,
+            out_of_range=options.debezium_out_of_range,
         )
     if options.value_format == FORMAT_NAME:
-        return RegistryChangeOptions(schema_include=True, format=registry_format(options))
+        return RegistryChangeOptions(
+            schema_include=True, format=registry_format(options), out_of_range=options.avro_out_of_range
+        )
     if options.value_format == "canal-json":
         return CanalInferenceOptions(
             ignore_parse_errors=options.canal_ignore_parse_errors,

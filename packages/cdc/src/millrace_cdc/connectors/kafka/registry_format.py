@@ -14,7 +14,7 @@ from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME
 
 _PREFIX = f"{FORMAT_NAME}."
-_OF_THE_SOURCE = "distributed-tables"
+_OF_THE_SOURCE = {"distributed-tables", "values-out-of-range"}
 
 
 class _Given(NamedTuple):
@@ -50,6 +50,6 @@ def registry_format_problems(options: KafkaSourceOptions) -> Iterator[OptionProb
 
 
 def _parse(options: KafkaSourceOptions) -> _Given:
-    given = {_PREFIX + name: text for name, text in options.avro_registry if name != _OF_THE_SOURCE}
+    given = {_PREFIX + name: text for name, text in options.avro_registry if name not in _OF_THE_SOURCE}
     parser = OptionParser("source", given)
     return _Given(parser, parser.take(plugin_manager().load(FORMAT, FORMAT_NAME).Options, _PREFIX))

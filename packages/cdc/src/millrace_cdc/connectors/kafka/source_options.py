@@ -17,6 +17,10 @@ from millrace_cdc.connectors.kafka.values import parse_metadata_list, parse_spec
 
 _DISTRIBUTED = "Whether changes of a table are in several partitions. To change it, start without a checkpoint."
 _IGNORED = "Whether rows that cannot be parsed are skipped."
+_OUT_OF_RANGE = (
+    "What becomes of dates and times that their columns' types do not hold, such as infinity, years before 1, and "
+    "MySQL's TIME beyond a day: text, the column becomes STRING; null; fail, the message is malformed (an addition)."
+)
 _STRINGS = "Whether all values but arrays and objects are inferred as STRING."
 
 
@@ -132,6 +136,9 @@ class MoreFormatOptions(SchemaOptions):
     ogg_ignore_parse_errors: bool = option("ogg-json.ignore-parse-errors", default=False, doc=_IGNORED)
     ogg_primitive_as_string: bool = option("ogg-json.infer-schema.primitive-as-string", default=False, doc=_STRINGS)
     avro_distributed: bool = option("debezium-avro-confluent.distributed-tables", default=False, doc=_DISTRIBUTED)
+    avro_out_of_range: Literal["text", "null", "fail"] = option(
+        "debezium-avro-confluent.values-out-of-range", default="text", doc=_OUT_OF_RANGE
+    )
     avro_registry: tuple[tuple[str, str], ...] = option(
         "debezium-avro-confluent.*",
         default=(),
@@ -154,6 +161,11 @@ class KafkaSourceOptions(MoreFormatOptions):
         "debezium-json.schema-include",
         default=False,
         doc="Whether messages include their schema, as with value.converter.schemas.enable.",
+    )
+    debezium_out_of_range: Literal["text", "null", "fail"] = option(
+        "debezium-json.values-out-of-range",
+        default="text",
+        doc=f"With schema-include: {_OUT_OF_RANGE[0].lower()}{_OUT_OF_RANGE[1:]}",
     )
     debezium_ignore_parse_errors: bool = option("debezium-json.ignore-parse-errors", default=False, doc=_IGNORED)
     debezium_primitive_as_string: bool = option(
