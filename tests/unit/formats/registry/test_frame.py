@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
+from millrace.contracts import Payloads
 from millrace.errors import MalformedMessageError
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
 from millrace_formats.avro.registry.options import AvroRegistryOptions
@@ -19,12 +21,19 @@ def test_a_frame_names_a_schema_by_its_id() -> None:
     [
         (b"\1" + bytes(16) + b"body", "a GUID names its schema.*PrefixSchemaIdSerializer"),
         (b"\0\0", "expected the frame of a schema registry, .* found 00 00"),
+        (b"\1\0\0\0\1x", "expected the frame of a schema registry, .* found 01 00 00 00 01"),
         (b"{}", "found 7b 7d"),
     ],
 )
 def test_other_frames_are_malformed(payload: bytes, problem: str) -> None:
     with pytest.raises(MalformedMessageError, match=problem):
         schema_id_of(payload)
+
+
+def test_a_guid_is_malformed_avro() -> None:
+    decoder = AvroConfluentFormat(AvroRegistryOptions(url="http://127.0.0.1:1")).decoder(pa.schema([("a", pa.int32())]))
+    (error,) = decoder.decode(Payloads([b"\1" + bytes(16) + b"body"])).errors
+    assert "a GUID names its schema" in error.reason
 
 
 @pytest.mark.parametrize(("is_key", "name"), [(False, "__value_schema_id"), (True, "__key_schema_id")])

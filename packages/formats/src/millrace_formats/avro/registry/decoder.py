@@ -15,7 +15,7 @@ from millrace_formats.avro.reader.datum_reader import DatumReader
 from millrace_formats.avro.reader.decoder import EXACT_ONLY, NOT_FAST, batch_reader
 from millrace_formats.avro.reader.read_plan import ReadPlan, UnreadablePlan
 from millrace_formats.avro.schema.model import AvroType
-from millrace_formats.registry.frame import FRAME_SIZE, schema_id_of
+from millrace_formats.registry.frame import FRAME_SIZE, MAGIC, schema_id_of
 from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
 
@@ -164,4 +164,7 @@ class _FramedExactReader:
         """Read the values of a message's columns; None for a null payload."""
         if payload is None or (self._skips_empty and not payload):
             return None
+        # Of a frame with a GUID, only the whole tells what it is
+        if payload[:1] != MAGIC:
+            schema_id_of(payload)
         return self._readers.readers(payload[:FRAME_SIZE]).exact.read(payload, FRAME_SIZE)
