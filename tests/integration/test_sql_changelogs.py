@@ -228,12 +228,13 @@ def test_old_results_take_back_what_a_stream_returned_before(
     sql = QUERIES[name]
     plan = plan_query(SqlText(sql), lambda table, _: tables[table.parts[-1]], streaming=True, keeps_results=True)
 
-    run = Run(spark, plan, lambda scan: changes.stream(spark) if scan.table is tables["t"] else _names(spark), tmp_path)
+    # Python keeps the groups of a few streams, one by one
+    run = Run(spark, plan, lambda _: changes.stream(spark).where("stream < 60"), tmp_path)
 
     table: Counter[tuple] = Counter()
     for *values, kind in run.rows:
         table[tuple(values)] += -1 if kind in {"-U", "-D"} else 1
         assert table[tuple(values)] >= 0
-    changes.final(spark).createOrReplaceTempView("t")
+    changes.final(spark).where("stream < 60").createOrReplaceTempView("t")
     assert +table == Counter(tuple(row) for row in spark.sql(sql).collect())
     assert {row[-1] for row in run.rows} <= plan.changelog_mode.row_kinds
