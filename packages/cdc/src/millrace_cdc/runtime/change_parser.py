@@ -351,7 +351,8 @@ class ChangeParser:
 
     def _has_known_key(self, table: str, key: bytes | None) -> bool:
         """Return whether a message has the key of its table, so that inference need not look at it."""
-        return self._keys is not None and self._keys.fit(key, self._tables.get(table))
+        found = self._tables.get(table)
+        return self._keys is not None and found is not None and self._keys.fit(key, found.primary_key)
 
     def _tracker(self, table: str) -> SchemaTracker:
         tracker = SchemaTracker(table, self._settings.strategy, self._settings.max_columns)

@@ -53,10 +53,10 @@ class MessageKeys:
                 raise MalformedMessageError(f"expected a JSON object, found {describe(found)}", "payload")
         return () if found is None else tuple(found)
 
-    def fit(self, key: bytes | None, primary_key: tuple[str, ...] | None) -> bool:
-        """Return whether a message has the primary key of its table; None for an unknown table."""
+    def fit(self, key: bytes | None, primary_key: tuple[str, ...]) -> bool:
+        """Return whether a message has the primary key of its table."""
         try:
-            return primary_key is not None and self.columns(key) == primary_key
+            return self.columns(key) == primary_key
         except MalformedMessageError:
             return False
 
