@@ -25,12 +25,8 @@ class RegistryFormat(Format):
         return f"__{'key' if is_key else 'value'}_schema_id"
 
     def default_schema(self) -> pa.Schema | None:
-        """Return the columns of the latest schema of the options' subject; None without this option.
-
-        Raises:
-            SchemaError: The subject has no schema, or one without columns.
-        """
-        return None if self.options.subject is None else self._known_columns(self.options.subject)
+        """Return the columns of the latest schema of the options' subject; None when there is none."""
+        return None if self.options.subject is None else self._columns(self.options.subject)
 
     def default_schema_for(self, context: SerializationContext) -> pa.Schema | None:
         """Return the columns of the latest schema of the topic's or the options' subject; SchemaError without any."""
