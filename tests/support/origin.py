@@ -39,7 +39,7 @@ class OriginTable(NamedTuple):
 
     @property
     def needs_old_rows(self) -> bool:
-        """Whether updates are complete only if the database logs the old rows."""
+        """True if updates are complete only where the database logs the old rows."""
         return not self.key or not self.has_placeholders
 
 
