@@ -99,6 +99,9 @@ PARSED["debezium-avro-confluent.distributed-tables"] = (
     "has_distributed_tables",
     True,
 )
+for format_, given in {"debezium-json": {}, "debezium-avro-confluent": AVRO}.items():
+    name = f"{format_}.values-out-of-range"
+    PARSED[name] = ({**given, name: "null"}, "options.out_of_range", "null")
 
 
 def source(**given: str) -> KafkaPipelineSource:

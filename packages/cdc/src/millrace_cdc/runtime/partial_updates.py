@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from millrace.change_dialects import CHANGE_DIALECTS, DEBEZIUM
 from millrace.errors import MalformedMessageError
 from millrace.unavailable_values import missing_value
-
-if TYPE_CHECKING:
-    from millrace_catalog.inference.observation import TableChange
-    from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_catalog.inference.observation import TableChange
 
 
-def check_update(change: TableChange, settings: ParserSettings) -> None:
+class UpdateSettings(Protocol):
+    """Settings of a parser that say which updates the sink can write."""
+
+    @property
+    def format(self) -> str: ...  # noqa: D102
+
+    @property
+    def upserts(self) -> bool: ...  # noqa: D102
+
+    @property
+    def upsert_advice(self) -> str: ...  # noqa: D102
+
+    @property
+    def keeps_values(self) -> bool: ...  # noqa: D102
+
+
+def check_update(change: TableChange, settings: UpdateSettings) -> None:
     """Check that the sink can write a change, if it is such an update.
 
     Raises:
