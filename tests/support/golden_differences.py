@@ -176,9 +176,6 @@ KINDS: dict[str, Callable[[Comparison], bool]] = {
     r"NULL in `\|\|` and CONCAT": _all(lambda _, found: found is None, r"\|\||CONCAT"),
     "CAST of a text that is no boolean": _fails(_CAST, "AS BOOLEAN"),
     "CAST of a text that is no number, or of a number that does not fit": _fails(_CAST, "CAST"),
-    "`/` of DECIMALs": _all(
-        lambda expected, found: isinstance(expected, Decimal) and isinstance(found, Decimal), r"decimal.*/"
-    ),
     "DECIMALs of more than 19 digits": lambda comparison: (
         comparison.spec.digits == "up_to_19"
         and _all(lambda expected, found: expected is None and isinstance(found, Decimal))(comparison)
@@ -190,7 +187,23 @@ KINDS: dict[str, Callable[[Comparison], bool]] = {
     "seconds of TIMESTAMPDIFF, times of `CURRENT_TIMESTAMP`": _all(
         lambda expected, found: _is_cut(expected, found, 3), "TIMESTAMP_?(DIFF|ADD)"
     ),
-    "times of more than six digits of a second's fraction": _all(lambda expected, found: _is_cut(expected, found, 6)),
+    "times of more than six digits of a second's fraction": _any_of(
+        _all(lambda expected, found: _is_cut(expected, found, 6)),
+        _all(lambda expected, found: found == f"{str(expected)[:-3]}000", "S{9}"),
+    ),
+    "TO_TIMESTAMP_LTZ of a text": lambda comparison: (
+        comparison.spec.zone != "UTC" and "TO_TIMESTAMP_LTZ('" in comparison.part
+    ),
+    "CHAR_LENGTH of NULL": _all(lambda expected, found: expected == 0 and found is None, "CHAR_LENGTH"),
+    "SUBSTRING of a negative length": lambda comparison: (
+        comparison.spec.error is not None and "SUBSTRING" in comparison.part
+    ),
+    "TO_DATE of a text with a time": _all(
+        lambda expected, found: expected is None and isinstance(found, str), "^TO_DATE"
+    ),
+    "SIMILAR TO and ESCAPE with NULL": lambda comparison: (
+        comparison.refused is not None and re.search("(TO|ESCAPE) CAST.NULL", comparison.part) is not None
+    ),
     "TO_DATE, TIMESTAMPADD and months of TIMESTAMP_LTZ": _in_other_zone,
     "`PARSE_JSON(x, TRUE)`": lambda comparison: "PARSE_JSON" in comparison.part and ", TRUE)" in comparison.part,
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from millrace.errors import MillraceError
@@ -26,6 +27,9 @@ from support.golden_specs import GoldenChange, GoldenSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_SETTINGS = {"spark.sql.timeType.enabled": "true"}
+"""Spark has values of TIME only where a session asks for them."""
 
 _LARGEST_GROUP = 16
 """Rules that run in one job."""
@@ -124,7 +128,9 @@ class GoldenRuns:
     def _of_zone(self, spec: GoldenSpec) -> RowTransforms:
         found = self._transforms.get(spec.zone)
         if found is None:
-            self._sessions[spec.zone] = pipeline_session(self._spark, {"spark.sql.session.timeZone": spec.zone})
+            self._sessions[spec.zone] = pipeline_session(
+                self._spark, {**_SETTINGS, "spark.sql.session.timeZone": spec.zone}
+            )
             found = self._transforms[spec.zone] = RowTransforms(self._sessions[spec.zone])
         return found
 
@@ -132,7 +138,7 @@ class GoldenRuns:
         """Run rules in one job; where one fails, run half of them in each of two jobs, down to single items."""
         try:
             found = self._changes(group)
-        except (PySparkException, MillraceError) as error:
+        except (PySparkException, Py4JError, MillraceError) as error:
             halves = self._halves(group)
             for half in halves:
                 self._run(half, runs)

@@ -90,7 +90,8 @@ def _nested(
 def _typed(value: str, type_: sql.DataType, depth: int = 0) -> str:
     if (depth or needs_json(type_)) and read_type(type_) == type_:
         return value
-    nested = _nested(value, type_, _typed, depth, key=lambda key, key_type: _typed(key, key_type, depth + 1))
+    # The keys of JSON's objects are texts, whatever their type
+    nested = _nested(value, type_, _typed, depth, key=_typed)
     if nested is not None:
         return nested
     if isinstance(type_, sql.VariantType | sql.StringType):
