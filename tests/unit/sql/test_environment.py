@@ -43,14 +43,9 @@ def refusal(env, statement):
 
 
 def test_a_script_whose_last_query_is_no_query_runs_none_of_its_statements(env):
-    for last in (
-        "SELECT (id FROM people",
-        "INSERT INTO people SELECT 1 +",
-        "EXPLAIN SELECT (1",
-        "CREATE VIEW v AS SELECT (1",
-    ):
+    for start in ("", "INSERT INTO people ", "EXPLAIN ", "CREATE VIEW v AS "):
         with pytest.raises(SqlError, match=r"line 2, column \d+: the query cannot be parsed"):
-            env.execute_script(f"SET 'pipeline.name' = 'p';\n{last}")
+            env.execute_script(f"SET 'pipeline.name' = 'p';\n{start}SELECT id FRM people")
     assert env.get_config().get("pipeline.name") is None
 
 
