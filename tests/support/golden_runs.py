@@ -143,8 +143,8 @@ class GoldenRuns:
             for half in halves:
                 self._run(half, runs)
             if not halves:
-                parts = (*group[0].items, *([filter_part(condition)] if (condition := group[0].condition) else ()))
-                runs[group[0].spec.name].failed |= dict.fromkeys(parts, str(error))
+                # A filter that fails, fails with each item
+                runs[group[0].spec.name].failed |= dict.fromkeys(group[0].items, str(error))
             return
         for each, changes in zip(group, found, strict=True):
             runs[each.spec.name].parts |= dict.fromkeys(each.items, RunPart(each.columns, changes))
