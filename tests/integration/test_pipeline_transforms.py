@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.definitions.rules import TransformRule
@@ -20,11 +21,7 @@ from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transform
 
 COLUMNS = "id BIGINT, name STRING, at TIMESTAMP_LTZ(3)"
-CHANGES = (
-    "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
-    "timestamp TIMESTAMP"
-)
-NAMES = ["table", "operation", "before", "after", "topic", "partition", "offset", "timestamp"]
+NAMES = [column.split()[0] for column in CHANGE_BATCH_COLUMNS.split(", ")]
 
 
 def transform(spark, *rules_and_changes, columns=COLUMNS):
@@ -32,15 +29,24 @@ def transform(spark, *rules_and_changes, columns=COLUMNS):
     rules = [each for each in rules_and_changes if isinstance(each, TransformRule)]
     changes = [each for each in rules_and_changes if not isinstance(each, TransformRule)]
     rows = [
-        (table, operation, *(None if each is None else exact_json.encode(each) for each in images), "o", 0, n, None)
+        (
+            table,
+            operation,
+            *(None if each is None else exact_json.encode(each) for each in images),
+            "o",
+            0,
+            n,
+            None,
+            None,
+        )
         for n, (table, operation, *images) in enumerate(changes)
     ]
     transforms = RowTransforms(spark)
     bound = [Transform.of(rule).bind(parse_schema(columns).names) for rule in rules]
     after = transforms.columns("shop.t", parse_schema(columns), bound[0])
-    frame = spark.createDataFrame(rows, CHANGES)
+    frame = spark.createDataFrame(rows, CHANGE_BATCH_COLUMNS)
     computed, finish = transforms.apply(frame, {"shop.t": TableSchema(columns, ())}, {"shop.t": bound})
-    result = computed.mapInArrow(lambda batches: (each.select(NAMES) for each in finish(batches)), CHANGES)
+    result = computed.mapInArrow(lambda batches: (each.select(NAMES) for each in finish(batches)), CHANGE_BATCH_COLUMNS)
     found = sorted(result.collect(), key=lambda row: row.offset)
     images = [(each.before, each.after) for each in found]
     return str(after), [

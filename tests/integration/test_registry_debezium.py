@@ -129,7 +129,8 @@ def test_changes_of_debezium(registry: Any, options: DebeziumAvroOptions, subjec
     assert decoded.message_index.to_pylist() == [0, 1, 4, 4, 6]
     assert [(error.index, error.reason) for error in decoded.errors] == [
         (5, "field before: it is null, though the operation is 'u', an update: the database does not send the old "
-            "row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"),
+            "row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL. For a table with a primary key, "
+            "'debezium-avro-confluent.updates-without-old-row' = 'upsert' reads the new row alone"),
         (7, "field before: it is null, though the operation is 'd', a deletion: the database does not send the old "
             "row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"),
         (8, "field after: it is null, though the operation is 'c', an insertion"),

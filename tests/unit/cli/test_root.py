@@ -12,7 +12,7 @@ from millrace.errors import MachineError
 from millrace_cli.root import EntryPointGroup, root
 from support.distributions import install_metadata
 
-COMMANDS = ["broker", "demo", "peek", "plugins", "schema", "sql", "transactions"]
+COMMANDS = ["broker", "demo", "peek", "plugins", "schema", "sql"]
 
 HELLO = """
 import click
