@@ -136,15 +136,17 @@ def test_threads_of_a_callback_with_its_properties_write_a_micro_batch_once(call
 
 
 @pytest.mark.nightly
-def test_an_exactly_once_write_of_a_thread_without_them_is_warned_of(callback, append, capfd):
+def test_an_exactly_once_write_of_a_thread_without_them_is_warned_of(callback, append, request):
     def write(batch, _):
         with ThreadPoolExecutor(1, initializer=millrace.set_active_session, initargs=(batch.sparkSession,)) as pool:
             pool.submit(append, batch).result()
 
+    # What the processes of a session print, which may have begun before this test
+    capture = request.config.pluginmanager.getplugin("capturemanager")
     printed = []
 
     def is_warned():
-        printed.append(capfd.readouterr().err)
+        printed.append(capture.read_global_capture().err)
         return "belongs to no micro-batch, and streams are running" in "".join(printed)
 
     callback(write)
