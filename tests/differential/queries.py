@@ -277,5 +277,18 @@ QUERIES = {
     "an order with a limit": "SELECT id, amount FROM orders ORDER BY id LIMIT 5",
 } | {name: f"SELECT id, {text} AS v FROM orders" for name, text in EXPRESSIONS.items()}
 
-DIFFERENT: dict[str, str] = {}
+DIFFERENT = {
+    "stddev_pop": "`STDDEV_POP(x)`, `VAR_POP(x)` and the like of integers",
+    "window_time": "a microsecond before it",
+    "division of decimals": "`d / 3` of a DECIMAL",
+    "floor": "`FLOOR(x)`, `CEIL(x)` of a DOUBLE",
+    "ceiling": "`FLOOR(x)`, `CEIL(x)` of a DOUBLE",
+    "sign": "`SIGN(x)` of a DECIMAL",
+    "exp": "`EXP(x)`, `LN(x)`, `LOG10(x)`",
+    "ln": "`EXP(x)`, `LN(x)`, `LOG10(x)`",
+    "log10": "`EXP(x)`, `LN(x)`, `LOG10(x)`",
+    "initcap": "`INITCAP(x)`",
+    "ascii": "`ASCII(x)` of a letter beyond ASCII",
+    "a timestamp into text": "a TIMESTAMP cast to STRING",
+}
 """Queries whose results differ from Flink's, with the words by which docs/sql-dialect.md says so."""
