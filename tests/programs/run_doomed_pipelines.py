@@ -108,7 +108,7 @@ POINTS: dict[str, Callable[[str], None]] = {
     "amid tables of Iceberg": lambda name: die_between(name, IcebergCatalog, "create"),
     "files of Iceberg are written": lambda name: die(name, IcebergTable, "commit"),
     "between commits of Iceberg": lambda name: die_between(
-        name, IcebergTable, "commit", lambda table, entries, pipeline, batch: batch > 0
+        name, IcebergTable, "commit", lambda table, entries, columns, pipeline, batch: batch > 0
     ),
     "amid tables of Delta": lambda name: die_between(name, DeltaSinkTable, "fit"),
     "rows of Delta are read": lambda name: die(name, DeltaSinkTable, "write"),
