@@ -59,10 +59,12 @@ def in_order(changes: pa.Table) -> pa.Table:
     """Sort changes that have the columns `REACHED` and `SEQUENCE`; the former is left out then."""
     changes = changes.sort_by(_ORDER)
     partitions = changes.group_by(["topic", "partition"], use_threads=False).aggregate([("offset", "count")])
+    # Arrow promises no order of groups: some come before others whose rows came first
+    partitions = partitions.sort_by(_ORDER[:2])
     if partitions.num_rows <= 1:
         return changes.drop_columns([REACHED])
     reached, newest, start = changes.column(REACHED), [], 0
-    # The groups come in the order of their first rows. Those of several tasks may have several of one partition
+    # The changes of several tasks may have several of one partition
     for count in partitions.column("offset_count").to_pylist():
         newest += pc.cumulative_max(reached.slice(start, count)).chunks
         start += count

@@ -129,7 +129,8 @@ def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _group(chunk: pa.Table, places: Mapping[str, TablePlaces]) -> Iterator[pa.RecordBatch]:
     chunk = chunk.sort_by([("table", "ascending"), (SEQUENCE, "ascending")])
-    counts = chunk.group_by("table", use_threads=False).aggregate([(SEQUENCE, "count")])
+    # Arrow promises no order of groups: some come before others whose rows came first
+    counts = chunk.group_by("table", use_threads=False).aggregate([(SEQUENCE, "count")]).sort_by("table")
     changes = chunk.drop_columns(["table"])
     groups: list[tuple[int, str, int, bytes]] = []
     start = 0
