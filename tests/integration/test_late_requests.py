@@ -42,7 +42,7 @@ def late(request: pytest.FixtureRequest) -> Iterator[tuple[KafkaBroker, LateRequ
 
 @dataclass
 class Query:
-    """One task of a query, which one worker runs again and again."""
+    """Task of a query that a worker runs again and again."""
 
     broker: KafkaBroker
     proxy: LateRequestProxy

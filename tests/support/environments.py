@@ -25,7 +25,7 @@ def build_wheels(folder: Path, packages: Iterable[Path] = PACKAGES) -> None:
     """Build the wheels of packages, by the hatchling of the tests."""
     for package in packages:
         arguments = ("--no-build-isolation", "--python", sys.executable, "--out-dir", folder)
-        _run_uv("build", "--wheel", "--quiet", *arguments, package)
+        run_uv("build", "--wheel", "--quiet", *arguments, package)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def make_environment(folder: Path, wheels: Path) -> Environment:
         folder: The new environment.
         wheels: The folder of the wheels.
     """
-    _run_uv("venv", "--quiet", "--relocatable", "--python", sys.executable, folder)
+    run_uv("venv", "--quiet", "--relocatable", "--python", sys.executable, folder)
     # As pip does; processes of Spark would each compile what they import
     _install(folder, "--compile-bytecode", *sorted(wheels.glob("*.whl")))
     return Environment(folder)
@@ -108,10 +108,15 @@ def _install(folder: Path, *requirements: object) -> None:
     command = ("pip", "install", "--quiet", "--python", folder / "bin/python")
     # Where a mirror of PyPI forbids caches, uv would otherwise fetch and build PySpark each time
     if _uv(*command, "--offline", *requirements).returncode != 0:
-        _run_uv(*command, *requirements)
+        run_uv(*command, *requirements)
 
 
-def _run_uv(*arguments: object) -> None:
+def run_uv(*arguments: object) -> None:
+    """Run a command of uv.
+
+    Raises:
+        AssertionError: It failed.
+    """
     done = _uv(*arguments)
     assert done.returncode == 0, done.stdout + done.stderr
 

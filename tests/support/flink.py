@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from uv import find_uv_bin
-
 from millrace_broker.folders import cache_folder, exclusive_lock
+from support.environments import run_uv
 from support.maven import jar_of
 
 VERSION = "2.3.0"
@@ -81,12 +80,7 @@ def _environment() -> Path:
     folder = cache_folder() / "tests" / f"flink-{VERSION}"
     with exclusive_lock(folder.parent / f"{folder.name}.lock"):
         if not (folder / "complete").exists():
-            _run_uv("venv", "--quiet", "--clear", "--python", sys.executable, folder)
-            _run_uv("pip", "install", "--quiet", "--python", folder / "bin" / "python", f"apache-flink=={VERSION}")
+            run_uv("venv", "--quiet", "--clear", "--python", sys.executable, folder)
+            run_uv("pip", "install", "--quiet", "--python", folder / "bin" / "python", f"apache-flink=={VERSION}")
             (folder / "complete").touch()
     return folder
-
-
-def _run_uv(*arguments: object) -> None:
-    done = subprocess.run([find_uv_bin(), *map(str, arguments)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

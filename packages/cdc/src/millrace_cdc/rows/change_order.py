@@ -7,6 +7,8 @@ before it in its partition comes behind that one, everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -55,17 +57,24 @@ class ReachedTimes:
         return pa.array(reached, pa.int64())
 
 
+def count_rows(rows: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return the values of columns in ascending order, with the number of rows of each in ``count_all``.
+
+    Arrow promises no order of groups: some come before others whose rows came first.
+    """
+    counts = rows.group_by(list(names), use_threads=False).aggregate([([], "count_all")])
+    return counts.sort_by([(name, "ascending") for name in names])
+
+
 def in_order(changes: pa.Table) -> pa.Table:
     """Sort changes that have the columns `REACHED` and `SEQUENCE`; the former is left out then."""
     changes = changes.sort_by(_ORDER)
-    partitions = changes.group_by(["topic", "partition"], use_threads=False).aggregate([("offset", "count")])
-    # Arrow promises no order of groups: some come before others whose rows came first
-    partitions = partitions.sort_by(_ORDER[:2])
+    partitions = count_rows(changes, ["topic", "partition"])
     if partitions.num_rows <= 1:
         return changes.drop_columns([REACHED])
     reached, newest, start = changes.column(REACHED), [], 0
     # The changes of several tasks may have several of one partition
-    for count in partitions.column("offset_count").to_pylist():
+    for count in partitions.column("count_all").to_pylist():
         newest += pc.cumulative_max(reached.slice(start, count)).chunks
         start += count
     place = changes.column_names.index(REACHED)

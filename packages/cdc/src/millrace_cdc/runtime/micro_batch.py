@@ -1,4 +1,4 @@
-"""One micro-batch of a pipeline, on the driver: parse, report, evolve, store, apply, write, count."""
+"""Steps of a micro-batch, on the driver: parse, report, evolve, store, apply, write, count."""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ _BATCH = "millrace.batch."
 """Property of a table: the last micro-batch of each pipeline, set in the commit of its files."""
 
 _TOTALS = ("delete-files", "data-files", "files-size")
-_NEWEST_FORMAT, _TABLE_DEFAULTS = 2, {"format-version": "2"}
+_NEWEST_FORMAT = 2
+_TABLE_DEFAULTS = {"format-version": str(_NEWEST_FORMAT)}
 
 
 @dataclass(frozen=True)
@@ -313,9 +314,6 @@ class IcebergTable:
         found: dict[str, Any] = json.loads(self._iceberg.SchemaParser.toJson(self._java.schema()))
         return found
 
-    def _all_rows(self) -> Any:
-        return self._iceberg.expressions.Expressions.alwaysTrue()
-
     def _format_version(self) -> int:
         return int(self._java.operations().current().formatVersion())
 
@@ -386,7 +384,8 @@ class IcebergTable:
             # 2. The number of the micro-batch, which outlives the snapshot
             transaction.updateProperties().set(_BATCH + pipeline, str(batch)).commit()
             if truncates:
-                transaction.newDelete().deleteFromRowFilter(self._all_rows()).commit()
+                everything = self._iceberg.expressions.Expressions.alwaysTrue()
+                transaction.newDelete().deleteFromRowFilter(everything).commit()
             # 3. Data and delete files, in one snapshot
             delta = transaction.newRowDelta().set("millrace.pipeline", pipeline).set("millrace.batch", str(batch))
             specs, read_json = transaction.table().specs(), self._iceberg.util.JsonUtil.mapper().readTree

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from millrace.errors import TableFailedError
 from millrace_cdc.connectors.table_changes.changed_keys import changed_keys
 from millrace_cdc.connectors.table_changes.row_images import ChangeError
-from millrace_cdc.rows.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
+from millrace_cdc.rows.change_order import REACHED, SEQUENCE, ReachedTimes, count_rows, in_order
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -129,14 +129,11 @@ def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _group(chunk: pa.Table, places: Mapping[str, TablePlaces]) -> Iterator[pa.RecordBatch]:
     chunk = chunk.sort_by([("table", "ascending"), (SEQUENCE, "ascending")])
-    # Arrow promises no order of groups: some come before others whose rows came first
-    counts = chunk.group_by("table", use_threads=False).aggregate([(SEQUENCE, "count")]).sort_by("table")
+    counts = count_rows(chunk, ["table"])
     changes = chunk.drop_columns(["table"])
     groups: list[tuple[int, str, int, bytes]] = []
     start = 0
-    for table, count in zip(
-        counts.column("table").to_pylist(), counts.column(f"{SEQUENCE}_count").to_pylist(), strict=True
-    ):
+    for table, count in zip(*(counts.column(name).to_pylist() for name in ("table", "count_all")), strict=True):
         place = places.get(table)
         if place is not None:
             with _blamed_on(table):
