@@ -131,11 +131,10 @@ def test_the_page_of_queries_runs(env, here, broker):
     assert (document.name, bytes(document.raw)) == ("Bob", b'{"customer": {"name": "Bob"}}')
 
 
-def test_the_page_of_the_shell_is_planned(spark, broker, monkeypatch):
+def test_the_table_with_a_password_is_planned(spark, broker, monkeypatch):
     monkeypatch.setenv("BOOTSTRAP_SERVERS", broker.bootstrap_servers)
     env = TableEnvironment(spark, secret_values={"kafka_password": "secret"})
-    (snippet,) = snippets("sql-shell.md")
-    assert snippet.planned_only
+    (snippet,) = (snippet for snippet in snippets("sql.md") if snippet.planned_only)
     env.execute_script(snippet.script)
     assert "fields=[id], changelogMode=[I]" in env.explain_sql("SELECT * FROM payments")
 
@@ -159,7 +158,7 @@ BEFORE = """
 
 
 def test_the_page_of_statements_runs(spark, env, here):
-    first, *others = (here(snippet.script) for snippet in snippets("sql-statements.md"))
+    first, *others = (here(snippet.script) for snippet in snippets("sql.md") if not snippet.planned_only)
     catalog = here("CREATE CATALOG topics WITH ('type' = 'kafka', 'properties.bootstrap.servers' = 'localhost:9092');")
     # Each block is an example of its own; those of changed tables and of settings have the first one's table
     for before, script in zip(["", first, "", "", f"{first} {catalog}"], [first, *others], strict=True):

@@ -25,5 +25,5 @@ def test_sql_in_docs_is_parsed(page: Path):
 
 
 def test_the_page_of_statements_shows_each_one():
-    shown = {type(each) for script in scripts(ROOT / "docs/sql-statements.md") for each in parse(script)}
+    shown = {type(each) for script in scripts(ROOT / "docs/sql.md") for each in parse(script)}
     assert shown == set(statements.Statement.__args__)
