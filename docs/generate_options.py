@@ -1,4 +1,4 @@
-"""Write the pages of options, commands and Python API from declarations, so that they cannot drift from the code."""
+"""Write what follows from declarations, so that it cannot drift: pages of docs, and the packages of plugins."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import generate_client_properties
 import generate_commands
+import generate_own_packages
 import generate_pipeline_options
 import generate_python_api
 
@@ -67,19 +68,20 @@ PREFIXES = {
 
 
 def main() -> None:
-    """Write the generated pages, or with --check fail when one is not up to date."""
+    """Write the generated files, or with --check fail when one is not up to date."""
     pages = {
         PAGE: render(),
         generate_client_properties.PAGE: generate_client_properties.render(),
         generate_pipeline_options.PAGE: generate_pipeline_options.render(section),
         generate_commands.PAGE: generate_commands.render(),
+        generate_own_packages.PAGE: generate_own_packages.render(),
         generate_python_api.PAGE: generate_python_api.render(),
     }
     for path, text in pages.items():
         if "--check" not in sys.argv:
             path.write_text(text)
         elif path.read_text() != text:
-            sys.exit(f"docs/{path.name} is not what the declarations say; run: tox -e docs")
+            sys.exit(f"{path.name} is not what the declarations say; run: tox -e docs")
 
 
 def render() -> str:

@@ -17,9 +17,3 @@ def test_plugins_of_every_kind_have_typed_options(kind: Kind) -> None:
     for each in plugin_manager().names(kind):
         options = plugin_manager().load(kind, each).Options
         assert dataclasses.is_dataclass(options), each
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_the_known_packages_offer_the_names_that_they_are_recommended_for(kind: Kind) -> None:
-    for package, names in kind.packages.items():
-        assert {plugin_manager().find(kind, name).distribution for name in names} == {package}

@@ -22,6 +22,7 @@ from millrace.plugins.kinds import (
     Kind,
 )
 from millrace.plugins.manager import PluginRef, is_import_string, plugin_manager
+from millrace.plugins.own_packages import package_for
 
 
 class Direction(Enum):
@@ -184,5 +185,5 @@ class PluginReferences:
             return None
 
     def _is_misspelled(self, kind: Kind[Any], name: str) -> bool:
-        is_known = is_import_string(name) or kind.package_for(name) is not None or name in self._manager.names(kind)
+        is_known = is_import_string(name) or package_for(kind, name) is not None or name in self._manager.names(kind)
         return not is_known and closest(name, self._manager.names(kind)) is not None

@@ -12,6 +12,7 @@ from millrace.options.suggestions import closest
 from millrace.plugins.discovery import Discovery, PluginEntry, discover
 from millrace.plugins.failures import note_loaded
 from millrace.plugins.kinds import KINDS, Kind, P
+from millrace.plugins.own_packages import package_for
 
 if TYPE_CHECKING:
     from millrace.contracts import Plugin
@@ -116,7 +117,7 @@ class PluginManager:
         message += f"installed: {', '.join(known)}" if known else f"no {kind.name} is installed"
         hints = [f"Plugin package {failure}" for failure in self._discovery.failures]
         close = closest(name, known)
-        package = kind.package_for(name)
+        package = package_for(kind, name)
         if package:
             hints.insert(0, f"Install it with: pip install {package}")
         elif close:
