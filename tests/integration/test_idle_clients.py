@@ -63,7 +63,7 @@ def use_admin(client, topic, resources):
 
 
 def use_write_admin(client, topic, resources):
-    write_admin_for(client, resources=resources).topic_config(topic, "retention.ms")
+    write_admin_for(client, resources=resources).topic_config(topic)
 
 
 def use_consumer(client, topic, resources):

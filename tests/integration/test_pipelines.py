@@ -190,7 +190,7 @@ transform: [{{source-table: shop.orders, primary-keys: id}}]
         assert len(values(broker, table)) == 1
         topic = WriteAdmin(Properties({"bootstrap.servers": broker.bootstrap_servers}))
         assert topic.topics([table])[table].partitions == 3
-        assert topic.topic_config(table, "cleanup.policy") == {"cleanup.policy": "compact"}
+        assert topic.topic_config(table)["cleanup.policy"] == "compact"
     finally:
         delete_topics(broker.bootstrap_servers, [table])
 

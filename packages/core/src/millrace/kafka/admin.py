@@ -102,11 +102,9 @@ class KafkaAdmin(RetryingAdmin):
     def topic_config(self, topic: str) -> dict[str, str]:
         """Look up a topic's settings, such as ``cleanup.policy``; requires the permission DESCRIBE_CONFIGS."""
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-        entries = self.call(
-            lambda timeout_s: self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(),
-            f"looking up the settings of topic {topic!r}",
+        return self.call(
+            lambda timeout_s: self._describe_config(resource, timeout_s), f"looking up the settings of topic {topic!r}"
         )
-        return {name: entry.value for name, entry in entries.items() if entry.value is not None}
 
     def allowed_operations(self, topics: Collection[str]) -> dict[str, frozenset[str]]:
         """Look up what this client may do with topics, by Kafka's names of the operations; brokers may tell nothing."""
@@ -241,6 +239,10 @@ class KafkaAdmin(RetryingAdmin):
         # the answer that the group has moved crashes the process (librdkafka issue 5040)
         # No statistics: in a query that is idle nobody would poll for them, and they would pile up
         return consumer_for(Properties({**self._client, "group.id": self.group, **STATISTICS_OFF}))
+
+    def _describe_config(self, resource: ConfigResource, timeout_s: float) -> dict[str, str]:
+        entries = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
+        return {name: entry.value for name, entry in entries.items() if entry.value is not None}
 
     def _describe(self, names: list[str], timeout_s: float) -> dict[str, Topic]:
         if not names:

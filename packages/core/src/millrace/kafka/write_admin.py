@@ -74,13 +74,6 @@ class WriteAdmin(KafkaAdmin):
             lambda timeout_s: self._request_broker_config(names, timeout_s), "looking up settings of the brokers"
         )
 
-    def topic_config(self, topic: str, *names: str) -> dict[str, str]:
-        """Look up settings of a topic; those that this client may not describe are left out."""
-        resource = ConfigResource(ResourceType.TOPIC, topic)
-        return self.call(
-            lambda timeout_s: self._request_config(resource, names, timeout_s), f"looking up settings of {topic!r}"
-        )
-
     def groups(self) -> dict[str, bool]:
         """List all consumer groups that this client may describe, and whether each has live members.
 
@@ -148,16 +141,17 @@ class WriteAdmin(KafkaAdmin):
 
     def _request_broker_config(self, names: Sequence[str], timeout_s: float) -> dict[str, str]:
         broker = next(iter(self._admin.list_topics(timeout=timeout_s).brokers))
-        return self._request_config(ConfigResource(ResourceType.BROKER, str(broker)), names, timeout_s)
+        settings = self._describe_config(ConfigResource(ResourceType.BROKER, str(broker)), timeout_s)
+        return {name: settings[name] for name in names if name in settings}
 
-    def _request_config(self, resource: ConfigResource, names: Sequence[str], timeout_s: float) -> dict[str, str]:
+    def _describe_config(self, resource: ConfigResource, timeout_s: float) -> dict[str, str]:
+        """Return settings; none where this client may not describe them, since a write needs no such permission."""
         try:
-            entries = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
+            return super()._describe_config(resource, timeout_s)
         except KafkaException as error:
             if kafka_error(error).code() in _NOT_AUTHORIZED:
                 return {}
             raise
-        return {name: entries[name].value for name in names if name in entries}
 
 
 WRITE_ADMINS = ResourceKind[WriteAdmin]("admin client", capacity=4, max_idle_s=CLIENT_MAX_IDLE_S)

@@ -83,7 +83,7 @@ def check_and_complete(config: SinkConfig, connect_timeout_s: float | None = Non
 
 
 def _tell_if_not_compacted(admin: WriteAdmin, topic: str) -> None:
-    policy = admin.topic_config(topic, CLEANUP_POLICY).get(CLEANUP_POLICY, COMPACT)
+    policy = admin.topic_config(topic).get(CLEANUP_POLICY, COMPACT)
     if COMPACT not in policy.split(","):
         logger.info(
             "topic %r is not compacted (%s = %s): it loses rows that were not written for its retention; set '%s' to "

@@ -25,8 +25,6 @@ from millrace.options.secrets import Properties
 from millrace.options.values import topic_matcher
 from millrace.records.producer_records import Headers, ProducerRecords
 from millrace.sink.committer.comparable_logs import (
-    CLEANUP_POLICY,
-    TIMESTAMP_TYPE,
     check_nothing_is_deleted,
     check_topic_is_comparable,
 )
@@ -104,7 +102,7 @@ def read_committed_records(config: SinkConfig, task_count: int, own_index: int, 
     partitions = _partitions(config, admin)
     settings = write_admin_for(config.client)
     for topic in {partition.topic for partition in partitions}:
-        check_topic_is_comparable(topic, settings.topic_config(topic, TIMESTAMP_TYPE, CLEANUP_POLICY))
+        check_topic_is_comparable(topic, settings.topic_config(topic))
     ends = admin.high_watermarks(partitions)
 
     def hidden() -> list[TopicPartition]:
