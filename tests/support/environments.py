@@ -73,6 +73,19 @@ def make_environment(folder: Path, wheels: Path) -> Environment:
     return Environment(folder)
 
 
+def make_library_environment(folder: Path, wheels: Path, distribution: str) -> Environment:
+    """Make an environment of one package and what it depends on.
+
+    Args:
+        folder: The new environment.
+        wheels: The folder of the wheels, of which only those that it depends on are installed.
+        distribution: The package.
+    """
+    run_uv("venv", "--quiet", "--relocatable", "--python", sys.executable, folder)
+    _install(folder, "--find-links", wheels, distribution)
+    return Environment(folder)
+
+
 def add_extra(folder: Path, plain: Environment, wheels: Path, package: str, extra: str) -> Environment:
     """Make a copy of an environment, and install an extra there.
 

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from millrace.errors import OptionsError
 from millrace.options.parser import OptionParser
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace.plugins.manager import PluginRef
@@ -21,7 +20,6 @@ from millrace_cdc.plans.planner import plan_pipeline
 from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
 from millrace_cdc.runtime.execution import PipelineJob, RunningPipeline, start_pipeline
 from millrace_cdc.runtime.paused_tables import PauseRequest
-from millrace_cdc.runtime.source import MessageSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,13 +125,8 @@ class Pipeline:
 
     def _job(self) -> PipelineJob:
         definition, options = self.definition, self.definition.options
-        source = make_source(definition.source)
-        if not isinstance(source, MessageSource):
-            raise OptionsError(
-                "pipeline", (f"source {definition.source.type!r} cannot be run: it is no source of messages",)
-            )
         return PipelineJob(
-            source,
+            make_source(definition.source),
             make_sink(definition.sink),
             definition.schema_changes,
             definition.routes,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from millrace.plans.model import (
-    JobPlan,
+from millrace.plans.model import JobPlan
+from millrace.plans.parts import (
     PlannedOption,
     PlannedPermission,
     PlannedRange,

@@ -15,11 +15,6 @@ class RowSource(MessageSource):
     """Base of sources that write the rows of their changes as messages of their own."""
 
     @property
-    def metadata_columns(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @property
     def parser_settings(self) -> ParserSettings:
         """The settings of the parser of its messages."""
         return ParserSettings(FORMAT, FormatOptions())

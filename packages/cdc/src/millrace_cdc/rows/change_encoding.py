@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from decimal import InvalidOperation
 from typing import Any, Literal
 
 from millrace.change_dialects import SkipReason
+from millrace.errors import MalformedMessageError
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import RowImage, TableChange, widen_rows
 from millrace_catalog.inference.options import FormatOptions
@@ -51,10 +53,14 @@ class TypedRowReader:
         self._objects = JsonObjectColumns(options)
 
     def parse(self, payload: bytes | None) -> TableChange | SkipReason:
-        """Parse the change of a message."""
+        """Parse the change of a message.
+
+        Raises:
+            MalformedMessageError: It is no change of a row.
+        """
         if payload is None:
             return SkipReason.TOMBSTONE
-        table, operation, before, after, columns, key = exact_json.decode(payload)
+        table, operation, before, after, columns, key = _parts(payload)
         rows: tuple[tuple[RowImage | None, RowImage | None], ...] = ((before, after),)
         return TableChange(table, operation, rows, None if key is None else tuple(key), {"columns": columns})
 
@@ -65,6 +71,21 @@ class TypedRowReader:
             return _columns(named)
         rows = [row for row in change.rows[0] if row is not None]
         return widen_rows(self._objects.columns_of(row)[0] for row in rows)
+
+
+def _parts(payload: bytes) -> tuple[str, Any, Any, Any, str | None, Sequence[str] | None]:
+    try:
+        table, operation, before, after, columns, key = exact_json.decode(payload)
+    except (ValueError, InvalidOperation) as error:
+        raise MalformedMessageError(f"a row is no JSON object: {error}") from None
+    rows = {"c": (after,), "u": (after, before or {}), "d": (before,)}.get(operation)
+    if rows is None:
+        raise MalformedMessageError(f"operation is {operation!r}; expected c, u or d")
+    if not isinstance(table, str):
+        raise MalformedMessageError(f"table is {table!r}; expected its id")
+    if not all(isinstance(row, dict) for row in rows):
+        raise MalformedMessageError(f"operation {operation!r} lacks a row, or it is no JSON object")
+    return table, operation, before, after, columns, key
 
 
 @functools.lru_cache(maxsize=4096)

@@ -20,19 +20,21 @@ from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, Standard
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.pipeline import (
-    SCHEMA_CHANGES,
+    SOURCE_COLUMNS,
+    ChangeSource,
     OptionProblem,
     PipelineDestination,
     PipelineSink,
     PipelineSource,
-    SchemaChangeType,
     SinkCapabilities,
 )
 from millrace.contracts.pipeline_batch import (
     CHANGE_BATCH_COLUMNS,
+    SCHEMA_CHANGES,
     ChangeBatch,
     PipelineSchemaChange,
     PipelineTable,
+    SchemaChangeType,
 )
 from millrace.contracts.plugin import NoOptions, Plugin
 from millrace.contracts.schema_inference import SampledMessage, SchemaInference
@@ -57,10 +59,12 @@ __all__ = [
     "ROW_KINDS",
     "ROW_KIND_COLUMN",
     "SCHEMA_CHANGES",
+    "SOURCE_COLUMNS",
     "Catalog",
     "CatalogColumn",
     "CatalogTable",
     "ChangeBatch",
+    "ChangeSource",
     "ChangelogFormat",
     "ChangelogMode",
     "ConnectMessage",

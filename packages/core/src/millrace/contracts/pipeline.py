@@ -5,29 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+from millrace.contracts.pipeline_batch import (
+    SCHEMA_CHANGES,
+    ChangeBatch,
+    PipelineSchemaChange,
+    PipelineTable,
+    SchemaChangeType,
+)
 from millrace.contracts.plugin import Plugin
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
-
-    from millrace.contracts.pipeline_batch import ChangeBatch, PipelineSchemaChange, PipelineTable
-
-SchemaChangeType = Literal[
-    "create.table",
-    "add.column",
-    "alter.column.type",
-    "drop.column",
-    "rename.column",
-    "truncate.table",
-    "drop.table",
-]
-"""Type of a schema change, named as in the reference's ``include.schema.changes``."""
-
-SCHEMA_CHANGES: tuple[SchemaChangeType, ...] = get_args(SchemaChangeType)
-"""All of them."""
 
 Guarantee = Literal["at-least-once", "exactly-once"]
 
@@ -96,17 +87,56 @@ class _PipelineEnd(Plugin):
         return ()
 
 
-class PipelineSource(_PipelineEnd, ABC):
-    """Base of the plugins that read the changes of tables.
+SOURCE_COLUMNS = (
+    "table STRING, operation STRING, before STRING, after STRING, topic STRING, partition INT, offset BIGINT, "
+    "timestamp TIMESTAMP"
+)
+"""The columns of the stream of a `ChangeSource`."""
+
+
+class PipelineSource(_PipelineEnd):
+    """Kind of the plugins that read the changes of tables: subclass `ChangeSource`.
 
     ``Options`` declares the keys of ``source:`` in a pipeline's YAML, without ``type`` and ``name``. Options whose
     names end in ``.*`` take all keys that begin so.
     """
 
-    @property
+
+class ChangeSource(PipelineSource, ABC):
+    """Base of the sources of pipelines whose stream has changes as rows."""
+
     @abstractmethod
-    def metadata_columns(self) -> tuple[str, ...]:
-        """The names of the metadata that the rows of all tables have as columns, beside those of every source."""
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return a stream of changes; on the driver, when a run starts.
+
+        It has the columns of `SOURCE_COLUMNS`:
+
+        - ``table`` is the table's id, one to three names joined by ``.``.
+        - ``operation`` is ``c``, ``u`` or ``d`` for an insertion, update or deletion; ``before`` and ``after`` are the
+          rows, as JSON objects, and NULL where the operation has no such row. Times are texts, and bytes base64.
+        - ``topic``, ``partition`` and ``offset`` are the place of the change, such as the names of a file and the
+          number of a line. Offsets of a place grow, and a task has the changes of a partition in their order.
+        - ``timestamp`` is the time of the change; NULL where it is not known.
+
+        A repeated micro-batch has the same changes, as those of Spark's own sources.
+
+        Args:
+            spark: The session of the pipeline.
+
+        Raises:
+            MillraceError: The source's system cannot be reached, or does not have what the options name.
+        """
+
+    def tables(self) -> Iterable[PipelineTable]:
+        """Return tables whose columns and primary keys are known before their first change; none by default.
+
+        Those of the other tables are inferred from their rows. It is called on the driver, without a session, for runs
+        and plans.
+
+        Raises:
+            MillraceError: The source's system cannot be reached.
+        """
+        return ()
 
 
 class PipelineSink(_PipelineEnd, ABC):

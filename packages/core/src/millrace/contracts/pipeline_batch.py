@@ -5,14 +5,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from millrace.contracts.pipeline import SchemaChangeType
+SchemaChangeType = Literal[
+    "create.table",
+    "add.column",
+    "alter.column.type",
+    "drop.column",
+    "rename.column",
+    "truncate.table",
+    "drop.table",
+]
+"""Type of a schema change, named as in the reference's ``include.schema.changes``."""
+
+SCHEMA_CHANGES: tuple[SchemaChangeType, ...] = get_args(SchemaChangeType)
+"""All of them."""
 
 CHANGE_BATCH_COLUMNS = (
     "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "

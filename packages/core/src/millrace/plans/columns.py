@@ -9,7 +9,7 @@ from millrace.configuration import SourceConfig
 from millrace.errors import MessageError, SchemaError
 from millrace.failures import reason_of
 from millrace.options.column_list import OTHERS
-from millrace.plans.model import PlannedColumn
+from millrace.plans.parts import PlannedColumn
 from millrace.spark.schema import declared_schema, default_schema, distinct_columns
 
 if TYPE_CHECKING:

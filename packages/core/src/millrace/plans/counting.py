@@ -13,7 +13,7 @@ from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
-from millrace.plans.model import RowCount, TimeSpan
+from millrace.plans.parts import RowCount, TimeSpan
 from millrace.records.messages import Messages
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.reader.dead_letters import DiscardingCollector

@@ -14,8 +14,8 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace.plans.checkpoint import read_checkpoint
 from millrace.plans.columns import read_columns
 from millrace.plans.counting import bound_by_offsets, count_by_reading
-from millrace.plans.model import (
-    JobPlan,
+from millrace.plans.model import JobPlan
+from millrace.plans.parts import (
     PlannedCreation,
     PlannedPermission,
     PlannedRange,

@@ -12,7 +12,7 @@ from millrace.configuration.spark_compat import translate_spark_options
 from millrace.contracts import StandardOffsets
 from millrace.options.field import options_of
 from millrace.options.secrets import is_secret
-from millrace.plans.model import PlannedOption
+from millrace.plans.parts import PlannedOption
 from millrace.plugins.manager import PluginRef
 from millrace.source.enumerator.start_and_stop_offsets import startup_initializer
 

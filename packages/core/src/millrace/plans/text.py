@@ -1,42 +1,27 @@
-"""The plan of a job as text, for people."""
+"""The parts of a job's plan as lines of text, for people."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from millrace.plans.parts import (
+    PlannedColumn,
+    PlannedCreation,
+    PlannedOption,
+    PlannedPermission,
+    PlannedRead,
+    PlannedWrite,
+    TimeSpan,
+)
 from millrace.wording import counted
-
-if TYPE_CHECKING:
-    from millrace.plans.model import JobPlan, PlannedColumn, PlannedPermission, PlannedRead, TimeSpan
 
 _SHOWN_RANGES = 50
 _ALLOWED = {True: "allowed", False: "NOT ALLOWED", None: "not looked up"}
 
 
-def render_job(plan: JobPlan) -> str:
-    """Return a plan as text of several lines."""
-    return "\n".join(_lines(plan)).strip("\n")
-
-
-def _lines(plan: JobPlan) -> Iterator[str]:
-    for read in plan.reads:
-        yield from _read_lines(read)
-    for write in plan.writes:
-        state = {True: "there already", False: "not there", None: "not looked up"}[write.exists]
-        yield f"Write to {write.name}: {write.guarantee}, {state}"
-        yield from (f"  transactional id {each}" for each in write.transactional_ids)
-        yield ""
-    created = (f"{each.kind} {each.name}{f', {each.detail}' if each.detail else ''}" for each in plan.creates)
-    yield from _section("Would be created", created)
-    yield from _section("Permissions needed", map(_permission_line, plan.permissions))
-    yield from _section("Options that are not the default", _option_lines(plan))
-    yield from _section("Notes", plan.notes)
-    yield from _section("Problems", plan.problems)
-
-
-def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+def section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines under a title; none without lines."""
     listed = list(lines)
     if listed:
         yield f"{title}:"
@@ -44,7 +29,8 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield ""
 
 
-def _read_lines(read: PlannedRead) -> Iterator[str]:
+def read_lines(read: PlannedRead) -> Iterator[str]:
+    """Yield the lines of a read."""
     what = "a batch" if read.mode == "batch" else "the next micro-batch"
     yield f"Read of {read.name}: {what}, {counted(read.tasks, 'task')}"
     if read.start:
@@ -55,13 +41,13 @@ def _read_lines(read: PlannedRead) -> Iterator[str]:
         yield f"  rows: {read.rows}"
     if read.span is not None:
         yield f"  timestamps: {_span(read.span)}"
-    for each in read.ranges[:_SHOWN_RANGES]:
-        remaining = f", {each.remaining:,} more for later micro-batches" if each.remaining else ""
-        yield f"  {each}: {each.end - each.start:,} offsets{remaining}"
+    for range_ in read.ranges[:_SHOWN_RANGES]:
+        remaining = f", {range_.remaining:,} more for later micro-batches" if range_.remaining else ""
+        yield f"  {range_}: {range_.end - range_.start:,} offsets{remaining}"
     if len(read.ranges) > _SHOWN_RANGES:
         yield f"  and {len(read.ranges) - _SHOWN_RANGES} more partitions (--json shows all)"
     yield ""
-    yield from _section("Columns", map(_column_line, read.columns))
+    yield from section("Columns", map(_column_line, read.columns))
 
 
 def _span(span: TimeSpan) -> str:
@@ -77,13 +63,28 @@ def _column_line(column: PlannedColumn) -> str:
     return f"{column.name} {column.declared or column.found}{difference}"
 
 
-def _permission_line(permission: PlannedPermission) -> str:
+def write_lines(write: PlannedWrite) -> Iterator[str]:
+    """Yield the lines of a write."""
+    state = {True: "there already", False: "not there", None: "not looked up"}[write.exists]
+    yield f"Write to {write.name}: {write.guarantee}, {state}"
+    yield from (f"  transactional id {each}" for each in write.transactional_ids)
+    yield ""
+
+
+def creation_line(creation: PlannedCreation) -> str:
+    """Return the line of a thing that would be created."""
+    return f"{creation.kind} {creation.name}{f', {creation.detail}' if creation.detail else ''}"
+
+
+def permission_line(permission: PlannedPermission) -> str:
+    """Return the line of an operation that a run needs."""
     name = f"{permission.name}*" if permission.is_prefix else permission.name
     return f"{permission.operation} on {permission.resource} {name}: {_ALLOWED[permission.is_allowed]}"
 
 
-def _option_lines(plan: JobPlan) -> Iterator[str]:
-    for each in plan.options:
-        if each.origin != "default":
-            detail = f": {each.detail}" if each.detail else ""
-            yield f"{each.name} = {each.value} ({each.origin}{detail})"
+def option_lines(options: Iterable[PlannedOption]) -> Iterator[str]:
+    """Yield the lines of options that have not their default."""
+    for option in options:
+        if option.origin != "default":
+            detail = f": {option.detail}" if option.detail else ""
+            yield f"{option.name} = {option.value} ({option.origin}{detail})"

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from millrace.configuration import SinkConfig
 from millrace.errors import MillraceError, UnreachableError
 from millrace.kafka.write_admin import WriteAdmin
-from millrace.plans.model import JobPlan, PlannedCreation, PlannedPermission, PlannedWrite
+from millrace.plans.model import JobPlan
+from millrace.plans.parts import PlannedCreation, PlannedPermission, PlannedWrite
 from millrace.plans.resolved_options import resolved_options
 from millrace.sink.committer.ledger_store import ledger_group, registration_group, transactional_id
 from millrace.sink.preflight import CLEANUP_POLICY, COMPACT, check_and_complete

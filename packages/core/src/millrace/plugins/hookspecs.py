@@ -59,7 +59,7 @@ def millrace_table_factories() -> Mapping[str, str]:
 
 @hookspec
 def millrace_pipeline_sources() -> Mapping[str, str]:
-    """Pipeline sources (`millrace.contracts.PipelineSource`), named in ``type`` of a pipeline's ``source``."""
+    """Pipeline sources (`millrace.contracts.ChangeSource`), named in ``type`` of a pipeline's ``source``."""
 
 
 @hookspec

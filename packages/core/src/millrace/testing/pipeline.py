@@ -5,8 +5,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from millrace.contracts import SCHEMA_CHANGES, OptionProblem, PipelineSink, PipelineSource, SinkCapabilities
+import pytest
+
+from millrace.contracts import (
+    SCHEMA_CHANGES,
+    ChangeSource,
+    OptionProblem,
+    PipelineSink,
+    PipelineSource,
+    SinkCapabilities,
+)
+from millrace.errors import MillraceError
 from millrace.options import options_of
+from millrace.table_names import split_names
 from millrace.testing.plugin_options import PluginOptionsSuite
 
 _KEYS_OF_THE_FILE = {"type", "name", "include.schema.changes", "exclude.schema.changes"}
@@ -43,17 +54,25 @@ class PipelineSourceSuite(_PipelineEndSuite):
     - ``Options`` is a frozen dataclass, each field declared by `millrace.options.option`; they survive pickling.
     - No option is named as a key that the file has for every source and sink.
     - A source is made, and its options are checked, without asking the outside world.
-    - ``metadata_columns`` names each column once.
+    - Tables that it declares have ids of one to three names, and the columns of their primary keys.
     """
 
     @abstractmethod
     def make_plugin(self) -> PipelineSource:
         """Make a source with right options."""
 
-    def test_metadata_columns(self) -> None:
-        columns = self.make_plugin().metadata_columns
-        assert isinstance(columns, tuple), f"metadata_columns is a tuple of names, not {columns!r}"
-        assert len(set(columns)) == len(columns), f"a metadata column is named twice: {columns}"
+    def test_declared_tables_have_ids_and_the_columns_of_their_keys(self) -> None:
+        source = self.make_plugin()
+        if not isinstance(source, ChangeSource):
+            return
+        try:
+            tables = tuple(source.tables())
+        except MillraceError as error:
+            pytest.skip(f"its tables cannot be asked for here: {error}")
+        assert len({table.id for table in tables}) == len(tables), "a table is declared twice"
+        for table in tables:
+            assert 1 <= len(split_names(table.id)) <= 3, f"expected one to three names, got {table.id!r}"
+            assert set(table.primary_key) <= set(table.schema.names), f"{table.id}: its key has other columns"
 
 
 class PipelineSinkSuite(_PipelineEndSuite):

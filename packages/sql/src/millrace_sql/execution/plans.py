@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import millrace
 from millrace.contracts import ScanContext
-from millrace.plans.model import JobPlan, PlannedCreation, PlannedWrite
+from millrace.plans.model import JobPlan
+from millrace.plans.parts import PlannedCreation, PlannedWrite
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.definitions.model import shown
 from millrace_sql.execution.inserts import InsertRunner, PlannedInsert

@@ -39,11 +39,6 @@ class KafkaPipelineSource(MessageSource):
     options: KafkaSourceOptions
 
     @property
-    def metadata_columns(self) -> tuple[str, ...]:
-        """The columns of ``metadata.list``."""
-        return self.options.metadata
-
-    @property
     def parser_settings(self) -> ParserSettings:
         """The settings of the parser of its messages."""
         return parser_settings(self.options)
