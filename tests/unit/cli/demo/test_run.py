@@ -1,19 +1,61 @@
+"""Requests to stop the demo."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Iterator
+
 import pytest
 
-from millrace.errors import MachineError
-from millrace.plugins.discovery import Discovery
-from millrace.plugins.manager import PluginManager, plugin_manager
-from millrace_cli.demo.run import check_plugins
+from millrace_cli.demo.orders import orders
+from millrace_cli.demo.run import StopRequests
 
 
-def test_missing_plugins_are_named_with_what_to_install():
-    with pytest.raises(MachineError) as error:
-        check_plugins(PluginManager(Discovery((), ())))
-    assert str(error.value) == (
-        "missing for the demo: format 'json', offset initializer 'earliest-offset', partitioner 'default'; "
-        "run: pip install millrace-kafka"
-    )
+@pytest.fixture
+def requests() -> Iterator[StopRequests]:
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield StopRequests()
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
-def test_the_standard_plugins_are_enough():
-    check_plugins(plugin_manager())
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_remembered_and_breaks_nothing(requests: StopRequests, number: signal.Signals) -> None:
+    assert not requests.requested
+    os.kill(os.getpid(), number)
+    assert requests.requested
+
+
+def test_a_signal_ends_a_raising_block_once_and_not_its_tidying_up(requests: StopRequests) -> None:
+    tidied = []
+
+    def start_something() -> None:
+        with requests.raising():
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            finally:
+                os.kill(os.getpid(), signal.SIGINT)
+                tidied.append("up")
+
+    with pytest.raises(KeyboardInterrupt):
+        start_something()
+    assert tidied == ["up"]
+
+
+def test_a_raising_block_after_the_signal_does_not_begin(requests: StopRequests) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    begun = False
+    with pytest.raises(KeyboardInterrupt), requests.raising():
+        begun = True
+    assert not begun
+
+
+def test_orders_have_few_returned_goods_and_differ_only_in_time() -> None:
+    first, second = ([next(shop) for _ in range(500)] for shop in (orders(random.Random(1)), orders(random.Random(1))))
+    assert [order | {"ts": ""} for order in first] == [order | {"ts": ""} for order in second]
+    assert 0 < sum(order["quantity"] < 0 for order in first) < 50

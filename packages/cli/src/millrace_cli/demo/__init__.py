@@ -1,1 +1,1 @@
-"""``millrace demo``: orders flow through Kafka and Spark, and their sales are shown live."""
+"""``millrace demo``: orders flow through Kafka and Spark, and their sales are shown."""

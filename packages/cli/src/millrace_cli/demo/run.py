@@ -1,200 +1,252 @@
-"""Run the demo: start everything, show it, and stop everything."""
+"""Run the demo: start everything, print what flows, and stop everything."""
 
 from __future__ import annotations
 
+import inspect
+import os
+import signal
+import statistics
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from millrace.errors import MachineError, MillraceError
-from millrace.plugins.kinds import FORMAT, OFFSET_INITIALIZER, PARTITIONER
-from millrace.plugins.manager import PluginManager, plugin_manager
+import click
+
+import millrace
+from millrace.errors import MillraceError
+from millrace.failures import sentence_of
 from millrace_broker import KafkaBroker
 from millrace_broker.java import find_java
 from millrace_broker.progress import LineProgress
 from millrace_cli.demo import pipeline
-from millrace_cli.demo.display import Display
-from millrace_cli.demo.interrupts import Interrupts
-from millrace_cli.demo.live_display import LiveDisplay
-from millrace_cli.demo.order_producer import OrderProducer
-from millrace_cli.demo.output_capture import log_tail, redirect_native_output
-from millrace_cli.demo.plain_display import PlainDisplay
-from millrace_cli.demo.run_statistics import RunStatistics
-from millrace_cli.demo.sales_reader import SalesReader
-from millrace_cli.demo.spark_thread import QUICK_START, SparkThread
-from millrace_cli.demo.summary import SCRIPT_MARK, Summary, script
+from millrace_cli.demo.orders import OrderProducer
 
 if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-_T = TypeVar("_T")
+SCRIPT_MARK = "# ---- the pipeline that just ran, complete and ready to copy ----"
 
-_PLUGINS = ((FORMAT, "json"), (OFFSET_INITIALIZER, "earliest-offset"), (PARTITIONER, "default"))
-_ORDER_PARTITIONS = 4
-_SALES_PARTITIONS = 2
-_REFRESH_SECONDS = 0.25
-_FIRST_RESULT_TIMEOUT_SECONDS = 180.0
-_CATCH_UP_SECONDS = 10.0
+_QUICK_START = "-XX:TieredStopAtLevel=1"
+"""Keep Java to its quick compiler: the demo ends before the optimizing one would pay off."""
+
+_LINE_S = 2.0
+_FIRST_RESULT_TIMEOUT_S = 180.0
+_CATCH_UP_S = 10.0
 
 
-def run_demo(seconds: float, plain: bool, interrupts: Interrupts) -> None:
+class StopRequests:
+    """Ctrl-C and SIGTERM, which end the demo where it can be ended cleanly.
+
+    Attributes:
+        raises: Whether the first request raises KeyboardInterrupt, within calls that clean up after themselves.
+    """
+
+    def __init__(self) -> None:
+        self._requested = threading.Event()
+        self.raises = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+
+    @property
+    def requested(self) -> bool:
+        """True once the demo is to stop."""
+        return self._requested.is_set()
+
+    @contextmanager
+    def raising(self) -> Iterator[None]:
+        """Let a request raise KeyboardInterrupt in a block, once; also one that came before it."""
+        self.raises = True
+        try:
+            if self.requested:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self.raises = False
+
+    def _note(self, *_: object) -> None:
+        self._requested.set()
+        if self.raises:
+            self.raises = False
+            raise KeyboardInterrupt
+
+
+def run_demo(seconds: float, requests: StopRequests) -> None:
     """Run the demo until its time is over or a stop is requested, and leave nothing behind.
 
     Args:
-        seconds: Time to show results for, from the first one on.
-        plain: Print plain lines even on a terminal.
-        interrupts: The requests to stop; its ``with`` block is entered.
+        seconds: Time to print results for, from the first one on.
+        requests: The requests to stop.
 
     Raises:
         MachineError: A package or Java is missing, Java is too old, or the broker does not start.
         MillraceError: The query failed.
     """
-    check_plugins(plugin_manager())
     find_java()
-    with (
-        _ignored_warnings(),
-        tempfile.TemporaryDirectory(prefix="millrace-", ignore_cleanup_errors=True) as folder,
-        redirect_native_output(Path(folder, "log")),
-    ):
-        display = _open_display(plain)
-        with display:
-            summary = Demo(Path(folder), interrupts, display).run(seconds)
-        for line in (*summary.lines(), "", SCRIPT_MARK, script()):
-            display.say(line)
+    figures = Figures()
+    with tempfile.TemporaryDirectory(prefix="millrace-", ignore_cleanup_errors=True) as name, ExitStack() as stack:
+        stack.enter_context(_without_log(Path(name)))
+        try:
+            _run(stack, Path(name), seconds, requests, figures)
+        except KeyboardInterrupt:  # of StopRequests
+            pass
+        finally:
+            click.echo("stopping")
+    click.echo("\n".join((*figures.summary(), "", SCRIPT_MARK, inspect.getsource(pipeline).rstrip())))
 
 
-def check_plugins(manager: PluginManager) -> None:
-    """Check that the plugins of the demo's pipeline are installed: a failing query would explain it less clearly.
+def _run(stack: ExitStack, folder: Path, seconds: float, requests: StopRequests, figures: Figures) -> None:
+    click.echo("starting a Kafka broker and Spark on this machine")
+    broker = KafkaBroker(java_options=[_QUICK_START], progress=LineProgress(click.echo))
+    # Registered first and so stopped last: Spark needs its broker until the end
+    stack.callback(broker.stop)
+    session = stack.enter_context(ThreadPoolExecutor(1)).submit(_start_spark, folder)
+    stack.callback(lambda: session.exception() or session.result().stop())
+    with requests.raising():
+        broker.start()
+    servers = broker.bootstrap_servers
+    broker.create_topic(pipeline.ORDERS_TOPIC, 4)
+    broker.create_topic(pipeline.SALES_TOPIC, 2)
+    click.echo(f"Kafka is ready at {servers}")
+    figures.ready_at = time.monotonic()
+    while not session.done() and not requests.requested:
+        time.sleep(_LINE_S / 10)
+    if requests.requested:
+        return
+    spark = session.result()
+    click.echo("Spark is ready; starting the query")
+    millrace.set_active_session(spark)
+    query = pipeline.start_pipeline(spark, servers, str(folder / "checkpoint"))
+    stack.callback(query.stop)
+    sales = _consumer_of(servers, pipeline.SALES_TOPIC)
+    stack.callback(sales.close)
+    producer = stack.enter_context(OrderProducer(servers, pipeline.ORDERS_TOPIC))
+    figures.show(query, sales, producer, seconds, requests)
+    producer.stop()
+    figures.catch_up(query, sales, producer)
 
-    Args:
-        manager: The installed plugins.
 
-    Raises:
-        MachineError: One is not installed.
-    """
-    missing = [f"{kind.name} {name!r}" for kind, name in _PLUGINS if name not in manager.names(kind)]
-    if missing:
-        raise MachineError(f"missing for the demo: {', '.join(missing)}; run: pip install millrace-kafka")
+class Figures:
+    """The figures of a run, printed while it goes on."""
+
+    def __init__(self) -> None:
+        self.ready_at = time.monotonic()
+        self._first_at: float | None = None
+        self._sent = self._rows_in = self._rows_out = 0
+        self._last_batch = -1
+        self._batch_ms: list[int] = []
+        self._last_sale = b""
+
+    def show(
+        self, query: StreamingQuery, sales: Consumer, producer: OrderProducer, seconds: float, requests: StopRequests
+    ) -> None:
+        """Print a line every two seconds, until the time is over or a stop is requested.
+
+        Raises:
+            MillraceError: The query failed, or has no result after minutes.
+        """
+        next_line_at, before = time.monotonic() + _LINE_S, (0, 0)
+        while not requests.requested and (self._first_at is None or time.monotonic() < self._first_at + seconds):
+            self._update(query, sales, producer)
+            if not query.isActive:
+                raise MillraceError(f"the demo's query has failed: {sentence_of(query.exception())}")
+            if self._first_at is None and time.monotonic() > self.ready_at + _FIRST_RESULT_TIMEOUT_S:
+                raise MillraceError(f"the demo's query gave no result for {_FIRST_RESULT_TIMEOUT_S:.0f} s")
+            if self._first_at is not None and time.monotonic() >= next_line_at:
+                elapsed = time.monotonic() - next_line_at + _LINE_S
+                rates = [
+                    (now - old) / elapsed for now, old in zip((self._rows_in, self._rows_out), before, strict=True)
+                ]
+                sources = millrace.metrics(query).sources
+                lag = sources[0].pending_records if sources else 0
+                click.echo(
+                    f"{time.monotonic() - self._first_at:4.0f} s | in {rates[0]:,.0f}/s | out {rates[1]:,.0f}/s | "
+                    f"lag {lag:,} | {self._last_sale.decode()}"
+                )
+                next_line_at, before = time.monotonic() + _LINE_S, (self._rows_in, self._rows_out)
+
+    def catch_up(self, query: StreamingQuery, sales: Consumer, producer: OrderProducer) -> None:
+        """Wait for some seconds at most until the query has read all orders, and its sales have come."""
+        deadline = time.monotonic() + _CATCH_UP_S
+        is_quiet = False
+        while not (is_quiet and self._rows_in >= producer.sent) and query.isActive and time.monotonic() < deadline:
+            is_quiet = self._update(query, sales, producer) == 0
+
+    def summary(self) -> Iterator[str]:
+        """Yield the lines of the figures of the whole run."""
+        first = (
+            "none" if self._first_at is None else f"{self._first_at - self.ready_at:.1f} s after the broker was ready"
+        )
+        median = statistics.median(self._batch_ms) if self._batch_ms else 0
+        yield "summary"
+        yield f"  orders sent        {self._sent:,}"
+        yield f"  records in         {self._rows_in:,}"
+        yield f"  records out        {self._rows_out:,}"
+        yield f"  micro-batches      {len(self._batch_ms):,}, median {median:,.0f} ms"
+        yield f"  first result       {first}"
+
+    def _update(self, query: StreamingQuery, sales: Consumer, producer: OrderProducer) -> int:
+        """Take what has come within a quarter of a second; returns the number of sales."""
+        records = [record for record in sales.consume(10_000, 0.25) if record.error() is None]
+        if records:
+            self._first_at = self._first_at or time.monotonic()
+            self._rows_out += len(records)
+            self._last_sale = records[-1].value() or b""
+        self._sent = producer.sent
+        for progress in query.recentProgress:
+            if progress["batchId"] > self._last_batch and "addBatch" in progress["durationMs"]:
+                self._last_batch = progress["batchId"]
+                self._rows_in += progress["numInputRows"]
+                self._batch_ms.append(progress["durationMs"]["triggerExecution"])
+        return len(records)
 
 
-def _open_display(plain: bool) -> Display:
-    return PlainDisplay(sys.stdout) if plain or not sys.stdout.isatty() else LiveDisplay(sys.stdout)
+def _consumer_of(servers: str, topic: str) -> Consumer:
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+    properties: dict[str, Any] = {
+        "bootstrap.servers": servers,
+        "group.id": "millrace-demo",
+        "enable.auto.commit": False,
+    }
+    consumer = Consumer(properties)
+    consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(2)])
+    return consumer
+
+
+def _start_spark(folder: Path) -> SparkSession:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PySpark's, about versions of other packages
+        return millrace.local_session(
+            "millrace demo",
+            config={
+                # Files of performance data would be outside the folder
+                "spark.driver.extraJavaOptions": f'"-Djava.io.tmpdir={folder}" -XX:-UsePerfData {_QUICK_START}',
+                "spark.local.dir": str(folder),
+                # The path of a Unix socket is limited to about 100 characters
+                "spark.python.unix.domain.socket.enabled": str(len(str(folder)) <= 55).lower(),
+                "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            },
+        )
 
 
 @contextmanager
-def _ignored_warnings() -> Iterator[None]:
-    # PySpark's warnings about other packages' versions do not help someone who watches the demo
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+def _without_log(folder: Path) -> Iterator[None]:
+    """Redirect what Java, its Python workers and librdkafka write to standard error, which they inherit."""
+    sys.stderr.flush()
+    original = os.dup(2)
+    with (folder / "log").open("ab") as log:
+        os.dup2(log.fileno(), 2)
+    try:
         yield
-
-
-class Demo:
-    """One run of the demo.
-
-    Args:
-        folder: A folder for temporary files; it holds the log already.
-        interrupts: The requests to stop.
-        display: Shows it.
-    """
-
-    def __init__(self, folder: Path, interrupts: Interrupts, display: Display) -> None:
-        self._folder = folder
-        self._interrupts = interrupts
-        self._display = display
-        self._summary = Summary()
-
-    def run(self, seconds: float) -> Summary:
-        """Start everything, show it, and stop everything.
-
-        Args:
-            seconds: Time to show results for.
-        """
-        try:
-            with ExitStack() as stack:
-                self._run(stack, seconds)
-        except KeyboardInterrupt:
-            # Raised by Interrupts alone, when a stop is requested
-            pass
-        return self._summary
-
-    def _run(self, stack: ExitStack, seconds: float) -> None:
-        self._display.say("starting a Kafka broker and Spark on this machine")
-        started_at = time.monotonic()
-        broker = KafkaBroker(java_options=[QUICK_START], progress=LineProgress(self._display.say))
-        # Registered first and so stopped last: Spark needs its broker until the end
-        stack.callback(broker.stop)
-        spark = stack.enter_context(SparkThread(self._folder))
-        stack.enter_context(self._announced_stop())
-        with self._interrupts.raising():
-            broker.start()
-        servers = broker.bootstrap_servers
-        broker.create_topic(pipeline.ORDERS_TOPIC, _ORDER_PARTITIONS)
-        broker.create_topic(pipeline.SALES_TOPIC, _SALES_PARTITIONS)
-        self._display.say(f"Kafka is ready at {servers} after {time.monotonic() - started_at:.1f} s")
-
-        reader = stack.enter_context(SalesReader(servers, pipeline.SALES_TOPIC, _SALES_PARTITIONS))
-        producer = stack.enter_context(OrderProducer(servers, pipeline.ORDERS_TOPIC))
-        statistics = RunStatistics(producer, reader, seconds)
-        self._await(spark.session)
-        self._display.say(f"Spark is ready after {time.monotonic() - started_at:.1f} s; starting the query")
-        starting = spark.submit(
-            pipeline.start_pipeline, spark.session.result(), servers, str(self._folder / "checkpoint")
-        )
-        stack.callback(_stop_query, starting)
-        query = self._await(starting)
-        self._show(query, statistics, seconds)
-        producer.stop()
-        self._catch_up(query, statistics)
-        reader.stop()
-        self._summary = statistics.summary()
-
-    @contextmanager
-    def _announced_stop(self) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            self._display.say("stopping")
-
-    def _await(self, future: Future[_T]) -> _T:
-        while not future.done():
-            if self._interrupts.wait(_REFRESH_SECONDS):
-                raise KeyboardInterrupt
-        return future.result()
-
-    def _show(self, query: StreamingQuery, statistics: RunStatistics, seconds: float) -> None:
-        while not self._interrupts.wait(_REFRESH_SECONDS):
-            self._display.show(statistics.update(query.recentProgress))
-            if not query.isActive:
-                raise MillraceError(f"the demo's query has failed: {query.exception()}{self._log_tail()}")
-            if statistics.shown_seconds is None and statistics.query_seconds > _FIRST_RESULT_TIMEOUT_SECONDS:
-                raise MillraceError(
-                    f"the demo's query gave no result for {_FIRST_RESULT_TIMEOUT_SECONDS:.0f} s{self._log_tail()}"
-                )
-            if (statistics.shown_seconds or 0.0) >= seconds:
-                return
-
-    def _catch_up(self, query: StreamingQuery, statistics: RunStatistics) -> None:
-        # A micro-batch writes its records before it is reported: the totals agree only once nothing is left to read
-        deadline = time.monotonic() + _CATCH_UP_SECONDS
-        while query.isActive and time.monotonic() < deadline:
-            snapshot = statistics.update(query.recentProgress)
-            if snapshot.rows_in >= snapshot.sent:
-                return
-            self._display.show(snapshot)
-            time.sleep(_REFRESH_SECONDS)
-
-    def _log_tail(self) -> str:
-        tail = log_tail(self._folder / "log")
-        return f"\nThe last lines of the log:{tail}" if tail else ""
-
-
-def _stop_query(starting: Future[StreamingQuery]) -> None:
-    if starting.exception() is None:
-        starting.result().stop()
+    finally:
+        os.dup2(original, 2)
+        os.close(original)
