@@ -103,6 +103,34 @@ def test_a_topic_that_was_made_again_is_noticed_though_it_has_more_records_than_
     assert collect(topic=topic, **GO_ON) == ["a", "b", "c", "d", "e"]
 
 
+def test_a_topic_that_was_made_again_is_noticed_before_an_unfinished_micro_batch_is_repeated(
+    spark, broker, connection, make_topic, tmp_path
+):
+    topic, written = make_topic(), []
+
+    def run(write, **options):
+        read = {"scan.startup.mode": "earliest-offset", "topic": topic, **options}
+        rows = spark.readStream.format("millrace").options(**connection, **read).schema("value BINARY").load()
+        query = rows.writeStream.option("checkpointLocation", str(tmp_path)).foreachBatch(write)
+        query.trigger(availableNow=True).start().awaitTermination(PATIENCE_S)
+
+    def fail(rows, batch):
+        raise ValueError("not today")
+
+    produce(broker.bootstrap_servers, topic, values("a", "b"))
+    with pytest.raises(StreamingQueryException, match="not today"):
+        run(fail)
+    delete_topics(broker.bootstrap_servers, [topic])
+    broker.create_topic(topic, 1)
+    produce(broker.bootstrap_servers, topic, values("c", "d", "e"))
+    lost = f"{topic}-0 was to be read again from offset 0 to 1, in a micro-batch that had not ended when its topic was"
+    with pytest.raises(StreamingQueryException, match=lost):
+        run(fail)
+
+    run(lambda rows, _: written.extend(bytes(row.value).decode() for row in rows.collect()), **GO_ON)
+    assert sorted(written) == ["c", "d", "e"]
+
+
 def test_partitions_that_are_gone_are_an_error_or_forgotten(broker, admin, make_topic, collect):
     topic, other = make_topic(2), make_topic()
     produce(broker.bootstrap_servers, topic, values("a"))

@@ -21,7 +21,7 @@ from millrace.errors import ClientError, DataLossError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S
 from millrace.kafka.consumer import KafkaConsumer
 from millrace.kafka.errors import NO_GROUP_CODES, UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
-from millrace.kafka.retry import REQUEST_TIMEOUT_S
+from millrace.kafka.retry import REQUEST_TIMEOUT_S, poll
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.data_loss_messages import DATA_LOSS_HINT, describe_log, logger
@@ -326,6 +326,11 @@ class _Fetcher:
             # To be looked up again when nothing has come for a while
             self._ended_early.add(range_.partition)
             return
+        if 0 < high < position:
+            low, high = self._wait_for_end(range_.partition, position)
+            if high >= position >= low:
+                self._seek(range_, position)
+                return
         if low <= position < high and self._retried_at.get(range_.partition) != position:
             self._retried_at[range_.partition] = position
             self._seek(range_, position)
@@ -341,6 +346,14 @@ class _Fetcher:
         logger.warning("data is lost: %s; %d offsets are skipped", lost, resume - position)
         self._metrics.skipped(range_.partition, resume - position)
         self._seek(range_, resume)
+
+    def _wait_for_end(self, partition: TopicPartition, position: int) -> tuple[int, int]:
+        """Return the bounds of a log that ends before what was read of it: a leader may learn its end late."""
+        return poll(
+            lambda: self._watermarks(partition),
+            until=lambda bounds: bounds[1] >= position,
+            timeout_s=self._timeouts.early_end_s,
+        )
 
     def _seek(self, range_: OffsetRange, offset: int) -> None:
         self._ended_early.discard(range_.partition)
