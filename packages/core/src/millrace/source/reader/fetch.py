@@ -21,6 +21,7 @@ from millrace.errors import ClientError, DataLossError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S
 from millrace.kafka.consumer import KafkaConsumer
 from millrace.kafka.errors import NO_GROUP_CODES, UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
+from millrace.kafka.outages import TOLD_AFTER_S, Outage
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, poll
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
@@ -130,6 +131,7 @@ class _Fetcher:
         # The last poll returned as many as were asked for
         self._may_have_more = False
         self._last_message_at = time.monotonic()
+        self._outage = Outage(consumer.client_log.servers)
 
     def run(self) -> Iterator[Messages]:
         with client_errors(f"reading {self._describe_unfinished()}"):
@@ -267,6 +269,7 @@ class _Fetcher:
         now = time.monotonic()
         if has_messages or not self._unfinished:
             self._last_message_at = now
+            self._outage.ends()
             return
         # A poll may be full of errors and ends of partitions, with messages behind them
         if self._consumer.positions is not None and is_drained:
@@ -281,16 +284,25 @@ class _Fetcher:
         if silent_s > self._timeouts.early_end_s and self._ended_early.issuperset(self._unfinished):
             self._on_loss(self._unfinished[min(self._ended_early & self._unfinished.keys())])
             self._last_message_at = now
-        refusal = self._consumer.client_log.security_error() if silent_s > self._timeouts.refused_s else None
+        if silent_s > min(TOLD_AFTER_S, self._timeouts.refused_s, self._timeouts.stall_s):
+            self._report_silence(silent_s)
+
+    def _report_silence(self, silent_s: float) -> None:
+        """Tell that nothing comes, and give up after a while."""
+        client_log = self._consumer.client_log
+        refusal = client_log.security_error() if silent_s > self._timeouts.refused_s else None
         if refusal:
             raise ClientError(f"reading {self._describe_unfinished()} failed: {refusal}")
+        said = client_log.recent_errors()
         if silent_s > self._timeouts.stall_s:
-            said = self._consumer.client_log.recent_errors()
             raise ClientError(
                 f"reading {self._describe_unfinished()}: no message for {self._timeouts.stall_s:.0f} s"
                 f"{f': {said}' if said else ''}. Check that the brokers are running, and that "
                 f"their advertised.listeners can be reached from this machine"
             )
+        if said:
+            limit = f"up to {self._timeouts.stall_s:.0f} s"
+            self._outage.goes_on(silent_s, f"reading {self._describe_unfinished()}", said, limit)
 
     def _fetches_in_silence(self) -> bool:
         """Return whether brokers send something, by which the client learns where a log ends, that is not visible."""
