@@ -7,7 +7,12 @@ import json
 import pytest
 from confluent_kafka import TopicPartition
 from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+from pyspark.sql.types import StructType
 
+from millrace.configuration.build import configure_source
+from millrace.errors import DataLossError
+from millrace.spark.stream_reader import StreamReader
 from support.admin import admin_of, delete_topics
 from support.kafka import produce
 from support.retrying import retried_all
@@ -101,6 +106,40 @@ def test_a_topic_that_was_made_again_is_noticed_though_it_has_more_records_than_
         collect(topic=topic)
 
     assert collect(topic=topic, **GO_ON) == ["a", "b", "c", "d", "e"]
+
+
+def test_a_topic_that_was_made_again_is_noticed_before_an_unfinished_micro_batch_is_repeated(
+    broker, connection, make_topic
+):
+    topic = make_topic()
+
+    def process(**options):
+        """Make the reader of another process of the query; Spark calls it as is done here."""
+        read = {"scan.startup.mode": "earliest-offset", "topic": topic, "scan.parallelism": "2", **options}
+        return StreamReader(configure_source({**connection, **read}), StructType().add("value", "binary"))
+
+    def ranges(reader, begin, end):
+        return [split.split.ranges for split in reader.partitions(begin, end)]
+
+    produce(broker.bootstrap_servers, topic, values("a", "b"))
+    first = process()
+    begin = first.initialOffset()
+    end = first.latestOffset(begin, ReadAllAvailable())
+    planned = ranges(first, begin, end)
+    first.stop()
+    assert ranges(process(), begin, end) == planned
+    delete_topics(broker.bootstrap_servers, [topic])
+    broker.create_topic(topic, 1)
+    produce(broker.bootstrap_servers, topic, values("c", "d", "e"))
+    lost = f"{topic}-0 was to be read again from offset 0 to 1, in a micro-batch that had not ended when its topic was"
+    with pytest.raises(DataLossError, match=lost):
+        process().partitions(begin, end)
+
+    goes_on = process(**GO_ON)
+    assert ranges(goes_on, begin, end) == [(), ()]
+    again = goes_on.latestOffset(end, ReadAllAvailable())
+    assert sum(len(each) for split in ranges(goes_on, end, again) for each in split) == 3
+    goes_on.stop()
 
 
 def test_partitions_that_are_gone_are_an_error_or_forgotten(broker, admin, make_topic, collect):

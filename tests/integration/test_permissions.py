@@ -14,6 +14,7 @@ from confluent_kafka.admin import (
 )
 from pyspark.errors import AnalysisException
 
+from millrace.checkpoint import StreamOffset
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
@@ -21,12 +22,13 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import new_consumer
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
+from millrace.source.enumerator.planner import Planner
 from millrace.source.enumerator.preflight import check_dead_letter_topics
 from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from millrace_broker import KafkaBroker, Listener
-from support.admin import add_permissions
+from support.admin import add_permissions, remove_permissions
 from support.kafka import QUICK_BROKER, consume, produce
 from support.retrying import retried
 from support.tiers import nightly_but
@@ -39,7 +41,7 @@ READABLE = {"topic": "readable", "format": "raw"}
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[KafkaBroker]:
     """A broker on which alice may write to all topics, bob look at them, carol read them, dave look at groups alone."""
-    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob", "carol", "dave"))
+    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob", "carol", "dave", "erin"))
     login = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": f"{PLAIN} required {users};"}
     properties = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -57,9 +59,10 @@ def guarded() -> Iterator[KafkaBroker]:
         yield broker
 
 
-def permission(user: str, operation: AclOperation, of: ResourceType = ResourceType.TOPIC) -> AclBinding:
-    every = ("*", ResourcePatternType.LITERAL, f"User:{user}", "*")
-    return AclBinding(of, *every, operation, AclPermissionType.ALLOW)
+def permission(
+    user: str, operation: AclOperation, of: ResourceType = ResourceType.TOPIC, name: str = "*"
+) -> AclBinding:
+    return AclBinding(of, name, ResourcePatternType.LITERAL, f"User:{user}", "*", operation, AclPermissionType.ALLOW)
 
 
 def connection_of(user: str, broker: KafkaBroker) -> dict[str, str]:
@@ -144,6 +147,32 @@ def test_permission_on_the_topic_alone_is_enough_to_read(guarded):
         consumer.close()
 
     assert [message.value() for message in read] == [b"1", b"2"]
+
+
+def test_a_topic_whose_permission_is_made_anew_is_read_on_from_where_it_was(guarded):
+    servers, partition = guarded.address("OPEN"), TopicPartition("seen-now-and-then", 0)
+    guarded.create_topic(partition.topic)
+    login = {f"properties.{name}": value for name, value in connection_of("erin", guarded).items()}
+    config = configure_source({**login, "topic-pattern": "seen-.*", "scan.fail-on-data-loss": "false"})
+    acl = permission("erin", AclOperation.READ, name=partition.topic)
+
+    def available(offset: StreamOffset) -> StreamOffset:
+        """Plan as the next process of the query, which has the offset from its checkpoint."""
+        return Planner.connect(config).available(StreamOffset.from_json(offset.to_json()))
+
+    add_permissions(servers, [acl])
+    produce(servers, partition.topic, [{"value": b"1"}, {"value": b"2"}])
+    read = available(StreamOffset({}))
+    assert read.positions == {partition: 2}
+    remove_permissions(servers, [acl])
+    unseen = available(read)
+    assert unseen.positions == {}
+    produce(servers, partition.topic, [{"value": b"3"}])
+    add_permissions(servers, [acl])
+
+    seen = available(unseen)
+
+    assert (seen.start_overrides, seen.positions) == ({partition: 2}, {partition: 3})
 
 
 def test_groups_are_listed_without_permission_to_see_which_brokers_coordinate_them(guarded):

@@ -88,11 +88,18 @@ def add_permissions(servers: str, permissions: Iterable[AclBinding]) -> None:
     """Add ACLs, and return when the brokers apply them."""
     admin, added = admin_of(servers), list(permissions)
     retried_all(lambda: admin.create_acls(added))
+    wait_until(lambda: all(_is_applied(admin, acl) for acl in added), "the permissions")
 
-    def is_applied(acl: AclBinding) -> bool:
-        return bool(retried(lambda: admin.describe_acls(_filter_of(acl)).result(PATIENCE_S)))
 
-    wait_until(lambda: all(is_applied(acl) for acl in added), "the permissions")
+def remove_permissions(servers: str, permissions: Iterable[AclBinding]) -> None:
+    """Remove ACLs, and return when the brokers no longer apply them."""
+    admin, removed = admin_of(servers), list(permissions)
+    retried_all(lambda: admin.delete_acls([_filter_of(acl) for acl in removed]))
+    wait_until(lambda: not any(_is_applied(admin, acl) for acl in removed), "the permissions to go")
+
+
+def _is_applied(admin: AdminClient, acl: AclBinding) -> bool:
+    return bool(retried(lambda: admin.describe_acls(_filter_of(acl)).result(PATIENCE_S)))
 
 
 def add_passwords(servers: str, passwords: Iterable[UserScramCredentialUpsertion]) -> None:

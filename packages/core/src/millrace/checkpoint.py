@@ -23,11 +23,43 @@ Offsets = Mapping[TopicPartition, int]
 
 
 @dataclass(frozen=True)
+class GoneTopics:
+    """The end of what a stream has read of topics, or partitions, that it no longer sees; it may see them again.
+
+    As JSON: ``{"topics": {"orders": {"0": 42}}, "since": {"orders": 1795814626}}``, and the rest as of `StreamOffset`.
+
+    Attributes:
+        positions: As of `StreamOffset`, as are the others.
+        since: When each topic, or some of its partitions, went, in seconds since 1970.
+    """
+
+    positions: Offsets = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    leader_epochs: Offsets = field(default_factory=dict)
+    since: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as JSON."""
+        return {
+            "topics": nest_by_topic(self.positions),
+            "since": dict(sorted(self.since.items())),
+            **_nest_all({"epochs": self.leader_epochs}),
+            **_ids_to_json(self.topic_ids),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> GoneTopics:
+        """Parse them."""
+        positions, epochs = (flatten_by_topic(stored.get(name, {})) for name in ("topics", "epochs"))
+        return cls(positions, _ids_from_json(stored), epochs, stored.get("since", {}))
+
+
+@dataclass(frozen=True)
 class StreamOffset:
     """The positions of a stream in its partitions.
 
     As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"``, ``"stop"`` and ``"epochs"`` of the same
-    shape as ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
+    shape as ``"topics"``, ``"ids": {"orders": "XNjw7E..."}``, ``"owner"`` and ``"gone"``, where they are not empty.
 
     Attributes:
         positions: For each partition the offset of the record to read next.
@@ -40,6 +72,7 @@ class StreamOffset:
         owner: A name that the stream gave itself when it began, by which others that use its group know it.
         leader_epochs: For each partition the epoch of a leader whose log held all records before its position
             (KIP-320), where it is known. A later leader may lack some of them.
+        gone: The positions in topics that are not there at the moment.
     """
 
     positions: Offsets
@@ -48,6 +81,7 @@ class StreamOffset:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     owner: str = ""
     leader_epochs: Offsets = field(default_factory=dict)
+    gone: GoneTopics = field(default_factory=GoneTopics)
 
     def starting_offsets(self, previous: StreamOffset) -> dict[TopicPartition, int]:
         """Return where the batch begins that ends here, ``previous`` being the offset before this one."""
@@ -68,9 +102,10 @@ class StreamOffset:
         return {
             "v": VERSION,
             "topics": nest_by_topic(self.positions),
-            **{name: nest_by_topic(offsets) for name, offsets in optional.items() if offsets},
-            **({"ids": dict(sorted(self.topic_ids.items()))} if self.topic_ids else {}),
+            **_nest_all(optional),
+            **_ids_to_json(self.topic_ids),
             **({"owner": self.owner} if self.owner else {}),
+            **({"gone": self.gone.to_json()} if self.gone.positions else {}),
         }
 
     @classmethod
@@ -88,9 +123,8 @@ class StreamOffset:
             )
         names = ("topics", "from", "stop", "epochs")
         positions, overrides, stop, epochs = (flatten_by_topic(stored.get(name, {})) for name in names)
-        # Earlier versions stored what brokers before 2.8 answered
-        ids = {topic: each for topic, each in stored.get("ids", {}).items() if each != UNKNOWN_TOPIC_ID}
-        return cls(positions, overrides, stop, ids, stored.get("owner", ""), epochs)
+        gone = GoneTopics.from_json(stored.get("gone", {}))
+        return cls(positions, overrides, stop, _ids_from_json(stored), stored.get("owner", ""), epochs, gone)
 
 
 @dataclass(frozen=True)
@@ -203,3 +237,16 @@ def flatten_by_topic(nested: Mapping[str, Mapping[str, int]]) -> dict[TopicParti
         for topic, partitions in nested.items()
         for partition, offset in partitions.items()
     }
+
+
+def _nest_all(named: Mapping[str, Offsets]) -> dict[str, Any]:
+    return {name: nest_by_topic(offsets) for name, offsets in named.items() if offsets}
+
+
+def _ids_to_json(ids: Mapping[str, str]) -> dict[str, Any]:
+    return {"ids": dict(sorted(ids.items()))} if ids else {}
+
+
+def _ids_from_json(stored: Mapping[str, Any]) -> dict[str, str]:
+    # Earlier versions stored what brokers before 2.8 answered
+    return {topic: each for topic, each in stored.get("ids", {}).items() if each != UNKNOWN_TOPIC_ID}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from types import SimpleNamespace
 
@@ -27,7 +28,9 @@ class Query:
                 endOffset=json.dumps(offset(end)), latestOffset=json.dumps({**offset(latest), "metrics": metrics})
             )
             sink = SimpleNamespace(numOutputRows=written)
-            self.lastProgress = SimpleNamespace(sources=[source], numInputRows=rows, sink=sink)
+            self.lastProgress = SimpleNamespace(
+                sources=[source], numInputRows=rows, sink=sink, timestamp="2026-01-01T00:00:00.000Z"
+            )
         self.recentProgress = [self.lastProgress] if self.lastProgress else []
         self._failure = failure
 
@@ -60,6 +63,44 @@ READ = {"partitions": {"a": {"0": [7, 70, 0, None, None, 0]}}}
 )
 def test_the_cause_is_named(query, expected):
     assert kinds(query) == expected
+
+
+class Doing(Query):
+    """A query whose status is one of these, look by look."""
+
+    def __init__(self, *messages, active=True):
+        super().__init__(5, 5, rows=7)
+        self._messages, self._active = itertools.cycle(messages), active
+
+    @property
+    def status(self):
+        return {"message": next(self._messages), "isTriggerActive": self._active}
+
+
+ASKING = "Getting offsets from PythonMicroBatchStream"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (Doing(ASKING), "unreachable"),
+        (Doing(ASKING, active=False), "no-new-offsets"),
+        (Doing(*[ASKING] * 5, "Waiting for data to arrive"), "no-new-offsets"),
+        (Doing("Processing new data"), "behind"),
+    ],
+)
+def test_a_query_that_waits_for_brokers_is_told_from_one_that_has_read_all(query, expected):
+    (cause,) = millrace.why(query).causes
+    assert cause.kind == expected
+    if cause.remedy:
+        assert cause.evidence == {"last progress": "2026-01-01T00:00:00.000Z"}
+
+
+def test_brokers_that_do_not_answer_are_a_cause():
+    (cause,) = millrace.why(options={"properties.bootstrap.servers": "127.0.0.1:1", "topic": "a"}).causes
+    assert cause.kind == "unreachable"
+    assert cause.message.startswith("no Kafka broker answered within 5 s at 127.0.0.1:1")
+    assert "millrace doctor" in cause.remedy
 
 
 def test_it_prints_evidence_and_remedy():

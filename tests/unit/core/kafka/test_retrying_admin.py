@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import ClientError, UnknownTopicError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.outages import TOLD_AFTER_S
 from millrace.kafka.retry import RETRY_TIMEOUT_S, Clock
 from millrace.kafka.retrying_admin import UNKNOWN_TOPIC_TIMEOUT_S
 from millrace.options.secrets import Properties
@@ -93,6 +94,40 @@ def test_the_first_request_is_given_up_early_and_later_ones_late(admin: KafkaAdm
     with pytest.raises(UnreachableError, match="within 60 s"):
         admin.call(refusing(KafkaError._TRANSPORT), "looking up topics")
     assert RETRY_TIMEOUT_S - 1 < now[0] <= RETRY_TIMEOUT_S
+
+
+def test_brokers_that_fall_silent_are_told_within_ten_seconds_and_when_they_are_back(
+    admin: KafkaAdmin, now: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    admin.call(lambda timeout_s: "answer", "looking up topics")
+    told_at: list[float] = []
+
+    def request(timeout_s: float) -> str:
+        if caplog.messages and not told_at:
+            told_at.append(now[0])
+        now[0] += timeout_s
+        if now[0] < 30:
+            admin._client_log._on_error(KafkaError(KafkaError._TRANSPORT, "h:1: Connection refused"))
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return "answer"
+
+    assert admin.call(request, "looking up offsets") == "answer"
+    assert told_at[0] < 10
+    assert caplog.messages == [
+        "no answer from Kafka at 127.0.0.1:1 for 6 s when looking up offsets: h:1: Connection refused. It is waited "
+        "for, up to 60 s",
+        "Kafka at 127.0.0.1:1 answers again, after 31 s",
+    ]
+
+
+def test_a_topic_that_is_looked_for_is_no_silence(
+    admin: KafkaAdmin, now: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    admin.call(lambda timeout_s: "answer", "looking up topics")
+    with pytest.raises(UnknownTopicError):
+        admin.call(refusing(KafkaError.UNKNOWN_TOPIC_OR_PART), "looking up offsets")
+    assert now[0] > TOLD_AFTER_S
+    assert caplog.messages == []
 
 
 def test_a_topic_may_seem_to_be_gone_for_a_while_once_brokers_have_answered(

@@ -44,7 +44,6 @@ def why(
 
     Raises:
         OptionsError: Neither a query nor options are given, or an option is wrong.
-        UnreachableError: No broker answered.
     """
     if query is None and options is None:
         raise OptionsError("why", ("give the query, or the options of its read",))
@@ -65,8 +64,13 @@ def _position(config: SourceConfig, checkpoint: str | None) -> StreamOffset | No
 
 def _merged(of_query: list[Cause], of_topics: list[Cause]) -> list[Cause]:
     """Put causes together: what only the query knows comes first, what topics show explains the rest."""
+    if of_topics[0].kind is CauseKind.UNREACHABLE:
+        # What the query knows is older
+        return of_topics
     seen = {cause.kind for cause in of_topics}
-    own = [cause for cause in of_query if cause.kind not in (*seen, CauseKind.STARTING)]
+    # The brokers have just answered
+    outdated = (CauseKind.STARTING, CauseKind.UNREACHABLE, CauseKind.BEHIND)
+    own = [cause for cause in of_query if cause.kind not in (*seen, *outdated)]
     # That something is unread is explained by the limit that the query tells
     others = [cause for cause in of_topics if not (own and cause.kind in (CauseKind.BEHIND, CauseKind.NO_NEW_OFFSETS))]
     return [*own, *others] or of_query

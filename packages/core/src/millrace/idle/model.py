@@ -14,6 +14,7 @@ class CauseKind(StrEnum):
 
     FAILED = "failed"
     STOPPED = "stopped"
+    UNREACHABLE = "unreachable"
     STARTING = "starting"
     TOPIC_MISSING = "topic-missing"
     NOT_AUTHORIZED = "not-authorized"

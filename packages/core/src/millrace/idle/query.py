@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING, Any
 from millrace.checkpoint import ReportedOffset, StreamOffset, parse_reported_offset
 from millrace.failures import sentence_of
 from millrace.idle.model import Cause, CauseKind
-from millrace.idle.topics import open_transactions, total
+from millrace.idle.topics import UNREACHABLE_REMEDY, open_transactions, total
+from millrace.kafka.retry import poll
 from millrace.monitoring.progress import PlanProgress, ReadProgress
 from millrace.source.enumerator.admission_control import HeldBack
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
+
+_NO_ANSWER_S = 2.0
+"""Seconds for which a query must be seen asking for offsets: brokers that are far away answer sooner."""
+
+_LOOK_INTERVAL_S = 0.02
+"""Seconds between two looks, so short that an idle query is not seen asking each time."""
+
+_GETTING_OFFSETS, _PROCESSING = "Getting offsets from", "Processing new data"
+"""Spark's words in the status of a query."""
+
+_NO_OFFSETS = "the query is waiting for the brokers to tell how far its topics go, and they do not answer"
 
 _HELD_BACK = {
     HeldBack.MIN_RECORDS: (
@@ -46,8 +58,29 @@ def causes_of_query(query: StreamingQuery) -> list[Cause]:
     if not found:
         message = f"no micro-batch has been reported yet: {query.status.get('message', '')}"
         return [Cause(CauseKind.STARTING, message, "ask again in a moment")]
+    if _waits_for_offsets(query):
+        return [Cause(CauseKind.UNREACHABLE, _NO_OFFSETS, UNREACHABLE_REMEDY, {"last progress": progress.timestamp})]
     causes = [cause for latest, current in found for cause in _of_source(latest, current)]
-    return [*causes, *_filters([latest for latest, _ in found], list(query.recentProgress))]
+    causes += _filters([latest for latest, _ in found], list(query.recentProgress))
+    return causes or _under_way(query, progress)
+
+
+def _waits_for_offsets(query: StreamingQuery) -> bool:
+    """Return whether a query has been asking for the ends of its topics for longer than brokers take to answer."""
+
+    def is_asking() -> bool:
+        status = query.status
+        return bool(status.get("isTriggerActive")) and str(status.get("message")).startswith(_GETTING_OFFSETS)
+
+    return poll(is_asking, until=lambda asking: not asking, timeout_s=_NO_ANSWER_S, interval_s=_LOOK_INTERVAL_S)
+
+
+def _under_way(query: StreamingQuery, last: Any) -> list[Cause]:
+    if query.status.get("message") != _PROCESSING:
+        return []
+    message = "a micro-batch is being processed; it also waits for brokers that do not answer"
+    remedy = "give the options of the read, so that brokers and topics are looked at, too"
+    return [Cause(CauseKind.BEHIND, message, remedy, {"last progress": last.timestamp})]
 
 
 def position_of(query: StreamingQuery) -> StreamOffset | None:

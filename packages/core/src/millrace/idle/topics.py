@@ -22,7 +22,10 @@ from millrace.source.enumerator.consumer_group import check_group_is_free
 from millrace.source.enumerator.planner import Planner
 from millrace.source.enumerator.start_and_stop_offsets import startup_initializer
 
+UNREACHABLE_REMEDY = "see whether the brokers run and can be reached from here: millrace doctor names what is wrong"
+
 _REMEDIES: Mapping[type[MillraceError], tuple[CauseKind, str]] = {
+    UnreachableError: (CauseKind.UNREACHABLE, UNREACHABLE_REMEDY),
     UnknownTopicError: (
         CauseKind.TOPIC_MISSING,
         "check the name; if it is right, let the administrator create the topic, or allow DESCRIBE and READ on it",
@@ -38,9 +41,6 @@ def causes_of_topics(config: SourceConfig, position: StreamOffset | None) -> lis
     Args:
         config: How the query reads.
         position: How far it has read; None for a query that has not begun.
-
-    Raises:
-        UnreachableError: No broker answered.
     """
     planner = Planner.connect(config)
     try:
@@ -49,8 +49,6 @@ def causes_of_topics(config: SourceConfig, position: StreamOffset | None) -> lis
         admin = KafkaAdmin(config.client)
         if config.options.check_duplicated_group:
             check_group_is_free(admin, start.positions, start.owner)
-    except UnreachableError:
-        raise
     except MillraceError as error:
         return [_refusal(error)]
     behind = planner.progress().high_watermarks

@@ -60,6 +60,11 @@ class ClientLog:
         """Return the client properties that make it report here."""
         return {"error_cb": self._on_error, "logger": self}
 
+    @property
+    def servers(self) -> str:
+        """The bootstrap servers of the client."""
+        return self._client.get("bootstrap.servers", "")
+
     def recent_errors(self) -> str:
         """Return the distinct errors since `clear`, oldest first, in one line."""
         return "; ".join(self._errors)

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import DeliveryError, MessageError
 from millrace.kafka.errors import kafka_error
+from millrace.kafka.outages import TOLD_AFTER_S, Outage
 from millrace.kafka.producer import KafkaProducer
 
 QUEUE_WAIT_S = 0.02
@@ -40,6 +41,12 @@ class _Pushes:
         self._max_interval_s = max_interval_s
         self._interval_s = _FIRST_FLUSH_INTERVAL_S
         self._fewest_waiting, self._pushed_at = math.inf, monotonic()
+        self._acknowledged_at = self._pushed_at
+
+    @property
+    def silent_s(self) -> float:
+        """The time since the last acknowledgement, in seconds."""
+        return monotonic() - self._acknowledged_at
 
     def push_if_due(self) -> bool:
         """Push, unless nothing was acknowledged since the last time, which was only just now."""
@@ -51,6 +58,8 @@ class _Pushes:
         self._client.flush(_PUSH_S)
         self._interval_s = _FIRST_FLUSH_INTERVAL_S if is_first_or_acknowledged else self._interval_s * 2
         self._fewest_waiting, self._pushed_at = min(waiting, self._fewest_waiting), now
+        if is_first_or_acknowledged:
+            self._acknowledged_at = now
         return True
 
 
@@ -84,6 +93,7 @@ class Delivery:
         self._noun = noun
         self._on_retry = on_retry
         self._flush_interval_s = flush_interval_s
+        self._outage = Outage(producer.client_log.servers)
         self.records = 0
         self.send_ms: int | None = None
         # Those of an earlier task, which did not wait for them
@@ -124,9 +134,11 @@ class Delivery:
         while len(self._client):
             if pushes.push_if_due():
                 self._check()
+                self._watch(pushes)
             else:
                 self._client.poll(_POLL_S)
         self._check()
+        self._outage.ends()
         self.send_ms = int((monotonic() - began) * 1000)
 
     def count_failures(self) -> None:
@@ -142,6 +154,15 @@ class Delivery:
         pushes.push_if_due()
         self._client.poll(QUEUE_WAIT_S)
         self._check()
+        self._watch(pushes)
+
+    def _watch(self, pushes: _Pushes) -> None:
+        silent_s = pushes.silent_s
+        if silent_s < TOLD_AFTER_S:
+            self._outage.ends()
+            return
+        errors = self._producer.client_log.recent_errors()
+        self._outage.goes_on(silent_s, f"writing {self._noun}", errors, "up to 'properties.delivery.timeout.ms'")
 
     def _wait_and_produce(self, topic: str, **record: Any) -> None:
         pushes = self._pushes()

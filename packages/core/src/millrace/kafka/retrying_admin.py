@@ -14,6 +14,7 @@ from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.error_hints import advertised_addresses
 from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, client_errors, configuration_errors, is_transient, kafka_error
+from millrace.kafka.outages import Outage
 from millrace.kafka.retry import (
     REQUEST_TIMEOUT_S,
     RETRY_INTERVAL_S,
@@ -82,6 +83,7 @@ class RetryingAdmin:
         settings = client_settings(client)
         self._client_log = ClientLog(settings)
         self._has_answered = False
+        self._outage = Outage(self._servers, clock)
         with configuration_errors():
             # An admin client warns about this property, which only consumers have
             accepted = {name: value for name, value in settings.items() if name != "isolation.level"}
@@ -122,6 +124,10 @@ class RetryingAdmin:
         def is_retryable(error: BaseException) -> bool:
             return isinstance(error, KafkaException) and self._is_retryable(error, self._clock.now() - started)
 
+        def before_retry() -> None:
+            self._report_outage(self._clock.now() - started, retry_timeout_s, action)
+            self._refresh_leaders()
+
         try:
             result = call_with_retries(
                 attempt,
@@ -129,7 +135,7 @@ class RetryingAdmin:
                 # No attempt that would have no time left
                 retry_timeout_s - 2 * RETRY_INTERVAL_S,
                 clock=self._clock,
-                before_retry=self._refresh_leaders,
+                before_retry=before_retry,
             )
         except KafkaException as error:
             if is_transient(kafka_error(error)):
@@ -137,6 +143,7 @@ class RetryingAdmin:
             with client_errors(action):
                 raise
         self._has_answered = True
+        self._outage.ends()
         return result
 
     def poll(self) -> None:
@@ -158,6 +165,12 @@ class RetryingAdmin:
                 f"connecting to Kafka at {self._servers} (option 'properties.bootstrap.servers') failed when {action}: "
                 f"{security_error}"
             )
+
+    def _report_outage(self, silent_s: float, timeout_s: float, action: str) -> None:
+        errors = self._client_log.recent_errors()
+        # A client that was never answered fails soon; without errors a topic is looked for
+        if self._has_answered and errors:
+            self._outage.goes_on(silent_s, action, errors, f"up to {timeout_s:.0f} s")
 
     def _refresh_leaders(self) -> None:
         # The client keeps asking the leaders it knows, with the epochs it knows, until its metadata is refreshed

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from millrace.contracts import TopicPartition
 from millrace.source.state_files import StateId
@@ -36,3 +37,8 @@ class Split:
     ranges: tuple[OffsetRange, ...]
     is_stream: bool = False
     state: StateId | None = None
+
+
+def without_topics(split: Split, topics: Collection[str]) -> Split:
+    """Return a split without its ranges in some topics."""
+    return replace(split, ranges=tuple(each for each in split.ranges if each.partition.topic not in topics))

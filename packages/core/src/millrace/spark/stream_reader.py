@@ -110,6 +110,8 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
             self._check_once()
             first, last = StreamOffset.from_json(start), StreamOffset.from_json(end)
             splits = plan_micro_batch(first, last, self._config.options)
+            if self._available is None:
+                splits = self._planner().repeated(last, splits)
             if self._config.options.has_primary_key:
                 splits = self._prepare_state(first, last, splits)
         server = self._metrics_server()

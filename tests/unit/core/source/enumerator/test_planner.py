@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
-from millrace.checkpoint import UNKNOWN_TOPIC_ID, StreamOffset
+from millrace.checkpoint import UNKNOWN_TOPIC_ID, GoneTopics, StreamOffset
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.source.data_loss_messages import DATA_LOSS_HINT
+from millrace.source.enumerator.loss_detection import RECEDED_PATIENCE_S
 from millrace.source.enumerator.planner import LAG_INTERVAL_S, Planner, plan_micro_batch
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.enumerator.subscriber import MISSING_PATIENCE_S
@@ -192,12 +194,14 @@ def test_a_stream_may_go_to_the_end(log: Log) -> None:
     assert plan(log).available(StreamOffset({A0: 50, A1: 7})) == StreamOffset(
         {A0: 100, A1: 7}, topic_ids=IDS, owner="me"
     )
-    assert log.requests == ["topics", "offsets"]
+    # The last look is at the ids of topics that have something new
+    assert log.requests == ["topics", "offsets", "topics"]
 
 
 def test_a_stream_that_has_read_all_stays_where_it_is(log: Log) -> None:
     start = StreamOffset({A0: 100, A1: 7}, start_overrides={A1: 3})
     assert plan(log).available(start) is start
+    assert log.requests == ["topics", "offsets"]
 
 
 def test_a_partition_that_was_added_joins_at_its_beginning(log: Log) -> None:
@@ -251,7 +255,8 @@ def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
 ) -> None:
     planner = plan(log, scan_fail__on__data__loss="false")
     available = planner.available(ALL_LOST)
-    assert available == StreamOffset({A0: 100, A1: 7}, start_overrides={A0: 10, A1: 0}, topic_ids=IDS, owner="me")
+    expected = StreamOffset({A0: 100, A1: 7}, start_overrides={A0: 10, A1: 0}, topic_ids=IDS, owner="me")
+    assert replace(available, gone=GoneTopics()) == expected
     assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
     assert planner.progress().skipped == 5
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
@@ -261,7 +266,7 @@ def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
         "is read from offset 0",
         *(
             f"data is lost: {partition} is gone: its topic was deleted, has fewer partitions, or no longer matches the "
-            f"subscription. It is no longer read"
+            f"subscription. It is no longer read; if it is back within 7 days, it is read on from where it was left"
             for partition in ("a-2", "b-0")
         ),
     ]
@@ -395,6 +400,79 @@ def test_what_a_bounded_stream_does_not_want_may_be_lost(log: Log) -> None:
     lenient = plan(log, scan_fail__on__data__loss="false")
     lenient.available(StreamOffset({A0: 40, A1: 0}, stopping_offsets={A0: 50, A1: 0}, topic_ids=IDS))
     assert lenient.progress().skipped == 10
+
+
+def test_a_topic_that_was_made_again_since_the_topics_were_looked_up_is_noticed_before_it_is_read(log: Log) -> None:
+    clock = Clock()
+    planner = plan(log, clock, **DISCOVER_ONCE)
+    start = planner.available(StreamOffset({A0: 50, A1: 7}))
+    log.ids["a"], log.logs[A0] = "another", (0, 300)
+    with pytest.raises(
+        DataLossError, match=r"a-0 had been read up to 100 when its topic was deleted and created again"
+    ):
+        planner.available(start)
+
+
+@pytest.mark.parametrize("ids", [IDS, {}], ids=["an id that is known", "an old broker"])
+def test_a_log_that_ends_early_for_a_moment_is_waited_for(
+    log: Log, caplog: pytest.LogCaptureFixture, ids: dict[str, str]
+) -> None:
+    start, clock = StreamOffset({A0: 100, A1: 7}, topic_ids=ids), Clock()
+    began = clock.now
+    log.logs[A0], log.ids["a"] = (10, 90), ids.get("a", UNKNOWN_TOPIC_ID)
+
+    def pause(seconds: float) -> None:
+        clock.now += seconds
+        if clock.now - began > RECEDED_PATIENCE_S / 2:
+            log.logs[A0] = (10, 130)
+
+    available = plan(log, clock, pause, scan_fail__on__data__loss="false").available(start)
+    assert (available.positions, available.start_overrides) == ({A0: 130, A1: 7}, {})
+    assert RECEDED_PATIENCE_S / 2 < clock.now - began < RECEDED_PATIENCE_S
+    assert caplog.messages == []
+
+
+def test_a_topic_that_was_made_again_is_not_waited_for(log: Log) -> None:
+    log.logs[A0], log.ids["a"] = (0, 90), "another"
+    pauses: list[float] = []
+    with pytest.raises(
+        DataLossError, match=r"a-0 had been read up to 100 when its topic was deleted and created again"
+    ):
+        plan(log, Clock(), pauses.append).available(StreamOffset({A0: 100, A1: 7}, topic_ids=IDS))
+    assert pauses == []
+
+
+def test_a_micro_batch_of_a_topic_that_was_made_again_is_not_repeated(log: Log) -> None:
+    start, end = StreamOffset({A0: 50, A1: 0}), StreamOffset({A0: 90, A1: 0}, topic_ids=IDS)
+    planned = batch(start, end, **{"scan.split.max-records": "30"})
+    assert plan(log).repeated(end, planned) == planned
+    log.ids["a"] = "another"
+    with pytest.raises(DataLossError) as error:
+        plan(log).repeated(end, planned)
+    assert str(error.value) == (
+        "data is lost: a-0 was to be read again from offset 50 to 89, in a micro-batch that had not ended when its "
+        f"topic was deleted and created again. {DATA_LOSS_HINT}"
+    )
+
+
+def test_on_request_it_is_repeated_without_that_topic_in_as_many_splits(
+    log: Log, caplog: pytest.LogCaptureFixture
+) -> None:
+    log.logs[B0], log.ids["a"] = (0, 300), "another"
+    start = StreamOffset({A0: 50, A1: 0, B0: 0})
+    end = StreamOffset({A0: 90, A1: 0, B0: 30}, topic_ids={**IDS, "b": "id of b"})
+    planner = plan(log, topic="a;b", scan_fail__on__data__loss="false")
+    repeated = planner.repeated(end, batch(start, end, **{"scan.split.max-records": "30"}))
+    assert [split.ranges for split in repeated] == [(), (), (OffsetRange(B0, 0, 30),)]
+    assert planner.progress().skipped == 40
+    assert caplog.messages[0].endswith("created again. The micro-batch is repeated without them")
+
+
+def test_a_micro_batch_that_older_versions_planned_is_repeated_as_it_is(log: Log) -> None:
+    start, end = StreamOffset({A0: 50, A1: 0}), StreamOffset({A0: 90, A1: 0})
+    planner, planned = plan(log), batch(start, end)
+    assert planner.repeated(end, planned) == planned
+    assert log.requests == []
 
 
 def test_a_log_that_was_cut_off_goes_on_at_its_end(log: Log) -> None:

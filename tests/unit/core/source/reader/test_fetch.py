@@ -274,6 +274,16 @@ def test_offsets_that_are_there_after_all_are_read(fail: bool) -> None:
     assert script.assigned_again == [("a", 0, 3)]
 
 
+@pytest.mark.parametrize("fail", [True, False])
+def test_a_log_that_ends_early_for_a_moment_is_read_on(caplog: pytest.LogCaptureFixture, fail: bool) -> None:
+    script, metrics = Script([failure(KafkaError._AUTO_OFFSET_RESET)], again=[record(6), record(7)]), SplitMetrics()
+    fetched = run(script, (A0, 6, 8), metrics=metrics, fail=fail)
+    threading.Timer(0.05, lambda: setattr(script, "log", (2, 8))).start()
+    assert offsets(fetched) == [(A0, [6, 7])]
+    assert script.assigned_again == [("a", 0, 6)]
+    assert (metrics.counts[A0].skipped, caplog.messages) == (0, [])
+
+
 def test_a_log_that_cannot_be_looked_at_for_a_moment_is_looked_at_again() -> None:
     script = Script([failure(KafkaError._AUTO_OFFSET_RESET)], again=[record(2), eof(5)])
     script.log = KafkaException(KafkaError(KafkaError._TRANSPORT))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 
 from millrace.checkpoint import Offsets, StreamOffset
 from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError
 from millrace.source.data_loss_messages import DATA_LOSS_HINT, describe_log, logger
+from millrace.source.enumerator.gone_topics import KEPT_DAYS
 from millrace.source.enumerator.subscriber import SubscribedPartitions
+from millrace.source.splits import OffsetRange, Split
+
+RECEDED_PATIENCE_S = 10.0
+"""Seconds for which a log must end before what was read of it until it counts as truncated: a leader may learn late how
+far its log goes."""
 
 _GONE = "is gone: its topic was deleted, has fewer partitions, or no longer matches the subscription"
 
@@ -24,6 +32,8 @@ class Loss:
         skipped: How many offsets are lost for certain.
         resume: Where reading can continue; None when the partition is gone.
         end: Where the log ends, if records before ``resume`` were deleted; None in other cases.
+        is_repetition: Whether records of a micro-batch that is repeated are left out; what comes next decides how the
+            partition is read on.
     """
 
     partition: TopicPartition
@@ -31,6 +41,16 @@ class Loss:
     skipped: int
     resume: int | None
     end: int | None = None
+    is_repetition: bool = False
+
+    @property
+    def outcome(self) -> str:
+        """How reading goes on, if the loss is no error."""
+        if self.is_repetition:
+            return "The micro-batch is repeated without them"
+        if self.resume is None:
+            return f"It is no longer read; if it is back within {KEPT_DAYS} days, it is read on from where it was left"
+        return f"It is read from offset {self.resume}"
 
     def resumed_at_end(self) -> Loss:
         """Return the same loss, with reading to continue at the end of the log."""
@@ -80,20 +100,48 @@ def _find_loss(
     end: Offsets,
 ) -> Loss | None:
     low, high = begin[partition], end[partition]
-    # Either may be unknown: brokers before 2.8 have no topic ids
-    topic_id, topic_id_now = (ids.get(partition.topic) for ids in (position.topic_ids, subscribed.topic_ids))
     log = f"and the log now {describe_log(low, high)}"
-    if topic_id and topic_id_now and topic_id != topic_id_now:
+    if subscribed.has_another(partition.topic, position.topic_ids):
         reason = f"had been read up to {offset} when its topic was deleted and created again, {log}"
         return Loss(partition, reason, 0, low)
     if high < offset:
         # With an unchanged id it is the same log, of which everything that remains was read
-        resume = high if topic_id and topic_id_now else low
+        resume = high if partition.topic in position.topic_ids.keys() & subscribed.topic_ids.keys() else low
         return Loss(partition, f"had been read up to {offset}, {log}: it was created again or truncated", 0, resume)
     if low > offset:
         skipped = min(low, position.stopping_offsets.get(partition, low)) - offset
         return Loss(partition, f"wants offset {offset}, {log}: records were deleted", skipped, low, high)
     return None
+
+
+def has_receded(position: StreamOffset, subscribed: SubscribedPartitions, end: Offsets) -> bool:
+    """Return whether a log ends before what was read of it, though its topic was not created again."""
+    return any(
+        end[p] < position.positions.get(p, 0)
+        and not position.has_stopped(p)
+        and not subscribed.has_another(p.topic, position.topic_ids)
+        for p in subscribed.partitions
+    )
+
+
+def unrepeatable(splits: Iterable[Split], made_again: Collection[str]) -> list[Loss]:
+    """Return what is lost of a micro-batch that is repeated after some topics were created again.
+
+    Args:
+        splits: The splits of the micro-batch.
+        made_again: The topics.
+    """
+    ranges = (each for split in splits for each in split.ranges if each.partition.topic in made_again)
+    by_partition = groupby(sorted(ranges, key=attrgetter("partition", "start")), attrgetter("partition"))
+    return [_unrepeatable(partition, list(pieces)) for partition, pieces in by_partition]
+
+
+def _unrepeatable(partition: TopicPartition, pieces: list[OffsetRange]) -> Loss:
+    reason = (
+        f"was to be read again from offset {pieces[0].start} to {pieces[-1].end - 1}, in a micro-batch that had not "
+        f"ended when its topic was deleted and created again"
+    )
+    return Loss(partition, reason, sum(map(len, pieces)), None, is_repetition=True)
 
 
 def truncation_losses(
@@ -148,7 +196,6 @@ class LossPolicy:
         if self._skip_to_end:
             losses = [loss.resumed_at_end() for loss in losses]
         for loss in losses:
-            outcome = "It is no longer read" if loss.resume is None else f"It is read from offset {loss.resume}"
-            logger.warning("data is lost: %s %s. %s", loss.partition, loss.reason, outcome)
+            logger.warning("data is lost: %s %s. %s", loss.partition, loss.reason, loss.outcome)
             self.skipped += loss.skipped
         return {loss.partition: loss.resume for loss in losses if loss.resume is not None}

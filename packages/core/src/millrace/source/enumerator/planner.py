@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from millrace.checkpoint import Offsets, StreamOffset
+from millrace.checkpoint import UNKNOWN_TOPIC_ID, Offsets, StreamOffset
 from millrace.configuration import SourceConfig
 from millrace.contracts import StandardOffsets, TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.admin import KafkaAdmin, LogBounds
+from millrace.kafka.retry import Clock, poll
 from millrace.monitoring.progress import GroupProgress, PlanProgress
 from millrace.options.connector import SourceOptions
 from millrace.source.enumerator.admission_control import AdmissionControl
 from millrace.source.enumerator.alignment import Alignment
 from millrace.source.enumerator.consumer_group import ConsumerGroup, check_group_is_free
+from millrace.source.enumerator.gone_topics import still_gone, tell_returned, with_returned
 from millrace.source.enumerator.log_snapshot import LogSnapshot
-from millrace.source.enumerator.loss_detection import Loss, LossPolicy, find_losses, truncation_losses
+from millrace.source.enumerator.loss_detection import (
+    RECEDED_PATIENCE_S,
+    Loss,
+    LossPolicy,
+    find_losses,
+    has_receded,
+    truncation_losses,
+    unrepeatable,
+)
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.enumerator.split_planner import MAX_SPLIT_RECORDS, plan_splits
 from millrace.source.enumerator.start_and_stop_offsets import (
@@ -30,15 +40,22 @@ from millrace.source.enumerator.start_and_stop_offsets import (
 )
 from millrace.source.enumerator.subscriber import PartitionDiscovery, SubscribedPartitions, subscriber_for
 from millrace.source.enumerator.truncation_detection import TruncationDetector
-from millrace.source.splits import Split
+from millrace.source.splits import Split, without_topics
 
 LAG_INTERVAL_S = 5.0
 """Seconds between looks at high watermarks, which tell how much there is behind transactions that are open."""
 
 
 class _SubscribedLogs(NamedTuple):
-    """The partitions that match a subscription, and the bounds of their logs."""
+    """The partitions that match a subscription, and the bounds of their logs.
 
+    Attributes:
+        start: How far the stream has read, also in partitions that are back.
+        subscribed: The partitions.
+        bounds: The bounds of their logs.
+    """
+
+    start: StreamOffset
     subscribed: SubscribedPartitions
     bounds: LogBounds
 
@@ -53,6 +70,7 @@ class Planner:
         clock: Monotonic clock, in seconds.
         pause: Waits for some seconds.
         new_id: Makes a name for a stream that begins, another one each time.
+        wall_clock: Seconds since 1970.
 
     Raises:
         OptionsError: No topic is given.
@@ -67,11 +85,12 @@ class Planner:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
         options = config.options
         self._config = config
         self._admin = admin
-        self._clock, self._pause = clock, pause
+        self._clock, self._pause, self._wall_clock = clock, pause, wall_clock
         self._owner = new_id()
         self._group: ConsumerGroup | None = None
         self._truncation_detector = TruncationDetector(record_probe)
@@ -139,39 +158,65 @@ class Planner:
         Raises:
             DataLossError: Something that the stream was to read is lost, and that is an error.
         """
-        logs = self._look_up(start, self._discovery.partitions(start.positions))
-        losses = self._find_losses(start, logs)
-        if losses:
-            # The topics may have changed since they were last looked up
-            logs = self._look_up(start, self._discovery.refresh(start.positions))
-            losses = self._find_losses(start, logs)
-        resumed = self._loss_policy.handle(losses)
+        read = start.positions
+        logs = self._look_up(start, self._discovery.partitions(read))
+        if self._find_losses(logs) or self._has_been_made_again(logs):
+            # The topics may have changed since they were last looked up; a new leader learns the end of its log late
+            logs = poll(
+                lambda: self._look_up(start, self._discovery.refresh(read)),
+                until=lambda seen: not has_receded(seen.start, seen.subscribed, seen.bounds.end),
+                timeout_s=RECEDED_PATIENCE_S,
+                clock=Clock(self._clock, self._pause),
+            )
+        resumed = self._loss_policy.handle(self._find_losses(logs))
         return self._available(start, logs, resumed, run_end)
 
     def _available(
-        self, start: StreamOffset, logs: _SubscribedLogs, resumed: Offsets, run_end: Offsets | None
+        self, before: StreamOffset, logs: _SubscribedLogs, resumed: Offsets, run_end: Offsets | None
     ) -> StreamOffset:
-        subscribed, bounds = logs
+        start, subscribed, bounds = logs
         known = start.positions if run_end is None else {**start.positions, **run_end}
         partitions = [p for p in subscribed.partitions if run_end is None or p in known]
-        overrides = {p: bounds.begin[p] for p in partitions if p not in start.positions} | dict(resumed)
+        returned = {p: at for p, at in start.positions.items() if p not in before.positions}
+        new = {p: bounds.begin[p] for p in partitions if p not in start.positions}
+        overrides = {**new, **returned, **resumed}
         begin = {**start.positions, **overrides}
         end = {partition: bounds.end[partition] for partition in partitions}
+        tell_returned({p: at for p, at in returned.items() if p not in resumed})
         high = {p: at for p, at in self._high_watermarks.items() if p in end}
         # What has lost data ends where its log ends now
-        stop = {p: min(at, end[p]) if p in resumed else at for p, at in start.stopping_offsets.items() if p in end}
+        stop = {p: min(at, end[p]) if p in resumed else at for p, at in start.stopping_offsets.items()}
         for limit in (stop, run_end):
             if limit:
                 end, high = limit_to_stop(limit, begin, end), limit_to_stop(limit, begin, high)
         self._behind_transactions = {p: at for p, at in high.items() if at > end[p]}
         if end == start.positions and not overrides:
-            return start
+            return before
         # While brokers are upgraded, those before 2.8 tell no ids
         known_topics = {each.topic for each in partitions} - {each.topic for each in resumed}
         known_ids = {topic: topic_id for topic, topic_id in start.topic_ids.items() if topic in known_topics}
         topic_ids = {**known_ids, **subscribed.topic_ids}
         epochs = {p: epoch for p, epoch in bounds.leader_epochs.items() if p in end}
-        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner, epochs)
+        gone = still_gone(start, end, self._wall_clock())
+        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner, epochs, gone)
+
+    def repeated(self, end: StreamOffset, splits: Sequence[Split]) -> list[Split]:
+        """Return the splits of a micro-batch that was planned by an earlier process and is repeated.
+
+        Ranges in topics that were created again since are left out; the splits stay as many, since a sink may know
+        which of them it has written.
+
+        Args:
+            end: The end of the micro-batch.
+            splits: Its splits.
+
+        Raises:
+            DataLossError: There are such ranges, and that is an error.
+        """
+        topics = {each.partition.topic for split in splits for each in split.ranges}
+        remade = self._made_again(topics, end.topic_ids)
+        self._loss_policy.handle(unrepeatable(splits, remade))
+        return [without_topics(split, remade) for split in splits]
 
     def next_end(self, start: StreamOffset, available: StreamOffset, *, draining: bool) -> StreamOffset:
         """Return where the next micro-batch ends, by the read limits; ``start`` itself when there is to be none yet.
@@ -190,7 +235,7 @@ class Planner:
         end = self._admission_control.end(begin, available.positions, draining=at_once)
         if end == begin and not available.start_overrides:
             return start
-        return dataclasses.replace(available, positions=end)
+        return replace(available, positions=end)
 
     def begin(self, start: StreamOffset) -> None:
         """Prepare to go on from ``start``; called once in each process of a query.
@@ -232,7 +277,9 @@ class Planner:
             # Deleted since the topics were last looked up
             subscribed = self._discovery.refresh(start.positions)
             bounds = self._bounds(subscribed)
-        return _SubscribedLogs(subscribed, bounds._replace(end=self._include_read(start.positions, bounds.end)))
+        start = with_returned(start, subscribed)
+        end = self._include_read(start.positions, bounds.end)
+        return _SubscribedLogs(start, subscribed, bounds._replace(end=end))
 
     def _bounds(self, subscribed: SubscribedPartitions) -> LogBounds:
         now = self._clock()
@@ -242,14 +289,30 @@ class Planner:
             self._high_watermarks, self._next_high_watermarks_at = bounds.high_watermarks, now + LAG_INTERVAL_S
         return bounds
 
-    def _find_losses(self, start: StreamOffset, logs: _SubscribedLogs) -> list[Loss]:
-        subscribed, bounds = logs
+    def _find_losses(self, logs: _SubscribedLogs) -> list[Loss]:
+        start, subscribed, bounds = logs
         losses = find_losses(start, subscribed, bounds.begin, bounds.end)
         lost = {loss.partition for loss in losses}
         read = (p for p in subscribed.partitions if p in start.positions and p not in lost)
         wanted = [partition for partition in read if not start.has_stopped(partition)]
         truncated = self._truncation_detector.find(start, wanted, bounds.leader_epochs)
         return losses + truncation_losses(start, truncated, bounds.begin, bounds.end)
+
+    def _has_been_made_again(self, logs: _SubscribedLogs) -> bool:
+        """Return whether a topic with records to read is another one than when the topics were last looked up."""
+        start, subscribed, bounds = logs
+        wanted = {
+            p.topic
+            for p, end in bounds.end.items()
+            if end > start.positions.get(p, bounds.begin[p]) and not (p in start.positions and start.has_stopped(p))
+        }
+        return bool(self._made_again(wanted, subscribed.topic_ids))
+
+    def _made_again(self, topics: Iterable[str], ids: Mapping[str, str]) -> set[str]:
+        """Return the topics that have another id by now; an id that is not known says nothing."""
+        known = [topic for topic in topics if topic in ids]
+        now = self._admin.topics(known, allow_missing=known) if known else {}
+        return {name for name, topic in now.items() if topic.id not in (ids[name], UNKNOWN_TOPIC_ID)}
 
     def _include_read(self, positions: Offsets, end: Offsets) -> dict[TopicPartition, int]:
         """Move ends to what was read, where that is still in the log, if not visible at the moment."""

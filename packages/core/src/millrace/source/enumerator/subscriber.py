@@ -37,6 +37,10 @@ class SubscribedPartitions:
     partitions: tuple[TopicPartition, ...]
     topic_ids: Mapping[str, str]
 
+    def has_another(self, topic: str, ids: Mapping[str, str]) -> bool:
+        """Return whether a topic is another one than it was, by its id; one that is not known says nothing."""
+        return topic in ids and self.topic_ids.get(topic, ids[topic]) != ids[topic]
+
 
 class TopicLookup(Protocol):
     """The topics of a cluster."""

@@ -21,7 +21,8 @@ from millrace.errors import ClientError, DataLossError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S
 from millrace.kafka.consumer import KafkaConsumer
 from millrace.kafka.errors import NO_GROUP_CODES, UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
-from millrace.kafka.retry import REQUEST_TIMEOUT_S
+from millrace.kafka.outages import TOLD_AFTER_S, Outage
+from millrace.kafka.retry import REQUEST_TIMEOUT_S, poll
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.data_loss_messages import DATA_LOSS_HINT, describe_log, logger
@@ -130,6 +131,7 @@ class _Fetcher:
         # The last poll returned as many as were asked for
         self._may_have_more = False
         self._last_message_at = time.monotonic()
+        self._outage = Outage(consumer.client_log.servers)
 
     def run(self) -> Iterator[Messages]:
         with client_errors(f"reading {self._describe_unfinished()}"):
@@ -267,6 +269,7 @@ class _Fetcher:
         now = time.monotonic()
         if has_messages or not self._unfinished:
             self._last_message_at = now
+            self._outage.ends()
             return
         # A poll may be full of errors and ends of partitions, with messages behind them
         if self._consumer.positions is not None and is_drained:
@@ -281,16 +284,25 @@ class _Fetcher:
         if silent_s > self._timeouts.early_end_s and self._ended_early.issuperset(self._unfinished):
             self._on_loss(self._unfinished[min(self._ended_early & self._unfinished.keys())])
             self._last_message_at = now
-        refusal = self._consumer.client_log.security_error() if silent_s > self._timeouts.refused_s else None
+        if silent_s > min(TOLD_AFTER_S, self._timeouts.refused_s, self._timeouts.stall_s):
+            self._report_silence(silent_s)
+
+    def _report_silence(self, silent_s: float) -> None:
+        """Tell that nothing comes, and give up after a while."""
+        client_log = self._consumer.client_log
+        refusal = client_log.security_error() if silent_s > self._timeouts.refused_s else None
         if refusal:
             raise ClientError(f"reading {self._describe_unfinished()} failed: {refusal}")
+        said = client_log.recent_errors()
         if silent_s > self._timeouts.stall_s:
-            said = self._consumer.client_log.recent_errors()
             raise ClientError(
                 f"reading {self._describe_unfinished()}: no message for {self._timeouts.stall_s:.0f} s"
                 f"{f': {said}' if said else ''}. Check that the brokers are running, and that "
                 f"their advertised.listeners can be reached from this machine"
             )
+        if said:
+            limit = f"up to {self._timeouts.stall_s:.0f} s"
+            self._outage.goes_on(silent_s, f"reading {self._describe_unfinished()}", said, limit)
 
     def _fetches_in_silence(self) -> bool:
         """Return whether brokers send something, by which the client learns where a log ends, that is not visible."""
@@ -326,6 +338,11 @@ class _Fetcher:
             # To be looked up again when nothing has come for a while
             self._ended_early.add(range_.partition)
             return
+        if 0 < high < position:
+            low, high = self._wait_for_end(range_.partition, position)
+            if high >= position >= low:
+                self._seek(range_, position)
+                return
         if low <= position < high and self._retried_at.get(range_.partition) != position:
             self._retried_at[range_.partition] = position
             self._seek(range_, position)
@@ -341,6 +358,14 @@ class _Fetcher:
         logger.warning("data is lost: %s; %d offsets are skipped", lost, resume - position)
         self._metrics.skipped(range_.partition, resume - position)
         self._seek(range_, resume)
+
+    def _wait_for_end(self, partition: TopicPartition, position: int) -> tuple[int, int]:
+        """Return the bounds of a log that ends before what was read of it: a leader may learn its end late."""
+        return poll(
+            lambda: self._watermarks(partition),
+            until=lambda bounds: bounds[1] >= position,
+            timeout_s=self._timeouts.early_end_s,
+        )
 
     def _seek(self, range_: OffsetRange, offset: int) -> None:
         self._ended_early.discard(range_.partition)
