@@ -179,6 +179,8 @@ def test_a_view_is_a_query_of_its_own_names() -> None:
         ("SELECT user FROM adults", "[I,UB,UA,D]", ("user",), True),
         ("SELECT name, COUNT(*) AS n FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
         ("SELECT COUNT(*) FROM users", "[I,UA]", (), True),
+        ("SELECT n + 1 FROM (SELECT COUNT(*) AS n FROM users)", "[I,UA]", (), True),
+        ("SELECT n FROM (SELECT COUNT(*) AS n FROM orders) WHERE n > 3", "[I,UA,D]", (), False),
         ("SELECT ts, COUNT(*) FROM timed GROUP BY ts", "[I,UA,D]", ("ts",), True),
         ("SELECT name, MIN(v) FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
         ("SELECT name, MIN(v) FROM orders GROUP BY name", "[I,UA]", ("name",), False),
@@ -200,6 +202,11 @@ def test_the_changes_of_a_query(query: str, mode: str, key: tuple[str, ...], old
     assert (str(planned.changelog_mode), planned.upsert_key) == (mode, key)
     assert any(scan.needs_update_before for scan in planned.scans) is old_rows
     assert bool(planned.changelog_origin) is (mode != "[I]")
+
+
+def test_rows_made_of_one_row_that_changes_are_refused() -> None:
+    with pytest.raises(SqlError, match="known by nothing"):
+        plan("SELECT explode(array(n, 1)) FROM (SELECT COUNT(*) AS n FROM users)")
 
 
 def test_a_sink_of_all_changes_gets_old_rows() -> None:

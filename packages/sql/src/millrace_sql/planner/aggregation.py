@@ -116,7 +116,7 @@ def _plan_groups(
         tuple(name for _, name in grouping.items),
         key=_key_of(text, grouping, is_needed=not keeps_results),
         has_state=True,
-        has_one_row=not grouping.groups and having is None,
+        has_one_row=not grouping.groups,
         origin="" if is_insert_only else step.operation,
     )
 

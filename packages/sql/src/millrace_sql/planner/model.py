@@ -130,7 +130,7 @@ class QueryPlan(ABC):
         output_mode: Of a stream: Spark's output mode of its result.
         upsert_key: The columns that identify a row of the result; empty when nothing does.
         lost_key: The columns that would identify a row of the result, if it had them all; empty when there are none.
-        has_one_row: Whether the result is one row, which changes.
+        has_one_row: Whether the result is one row at most, which changes.
         has_windows: Whether it groups by windows of time, which a stream returns when the watermark has passed them.
     """
 
