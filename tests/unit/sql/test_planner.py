@@ -185,6 +185,8 @@ def test_a_view_is_a_query_of_its_own_names() -> None:
         ("SELECT name, MIN(v) FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
         ("SELECT name, MIN(v) FROM orders GROUP BY name", "[I,UA]", ("name",), False),
         ("SELECT name, MIN(v) FROM orders GROUP BY name HAVING COUNT(*) < 3", "[I,UA,D]", ("name",), False),
+        ("SELECT name, ARRAY_AGG(v) FROM orders GROUP BY name", "[I,UA]", ("name",), False),
+        ("SELECT name, LISTAGG(name), LAST_VALUE(v) FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
         ("SELECT DISTINCT name FROM orders", "[I]", ("name",), False),
         ("SELECT DISTINCT name FROM users", "[I,UA,D]", ("name",), True),
         ("SELECT users.id, title FROM users JOIN names ON users.name = names.name", "[I,UB,UA,D]", ("id",), True),
@@ -349,9 +351,13 @@ def test_no_late_rows_are_dropped_from_groups_of_a_column_with_a_watermark(query
             "write GROUP BY window_start, window_end, the",
         ),
         (
-            "SELECT * FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY))",
-            "CUMULATE in a stream: .* or run the query as a batch",
+            "SELECT name, COUNT(*) FROM (SELECT name, window_end FROM "
+            "TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end, name) "
+            "GROUP BY name",
+            "a group of windows would go on after they are over, .* group by windows of window_time",
         ),
+        ("SELECT name, STDDEV(v), LISTAGG(name) FROM orders GROUP BY name", r"STDDEV\(v\) cannot be computed beside"),
+        ("SELECT name, MAX_BY(v, id) FROM users GROUP BY name", r"LISTAGG, ARRAY_AGG, FIRST_VALUE or LAST_VALUE"),
         (
             "SELECT * FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' HOUR, INTERVAL '1' DAY))",
             "1 day, is no multiple of the step, 5 hour",

@@ -166,6 +166,19 @@ class QueryPlan(ABC):
             SqlError: Spark cannot analyse the query.
         """
 
+    @abstractmethod
+    def check(self, spark: SparkSession, stand_in: Callable[[Scan], DataFrame]) -> DataFrame:
+        """Check that Spark can run the query, and return its result over rows that stand for those of the tables.
+
+        Args:
+            spark: The session.
+            stand_in: Returns rows with the columns of a scan, as the ``read`` of `execute` does; batches of all scans
+                if `runs_per_batch` is true.
+
+        Raises:
+            SqlError: Spark cannot analyse it, or cannot run the stream.
+        """
+
     @property
     def runs_per_batch(self) -> bool:
         """True when stages of a stream must run within each micro-batch, on `apply_to_batch`."""
