@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from support.kafka import produce
@@ -42,15 +43,37 @@ TABLES = tuple(_TABLES)
 """The tables' names."""
 
 
-def fill(servers: str, make_topic: Callable[..., str]) -> list[str]:
+@dataclass(frozen=True)
+class Statements:
+    """The statements that create the tables.
+
+    Attributes:
+        bounded: With topics that are read to their ends.
+        endless: With topics that are read on, for windows of streams: a last row moves the watermark behind all
+            windows but its own.
+    """
+
+    bounded: list[str]
+    endless: list[str]
+
+
+def fill(servers: str, make_topic: Callable[..., str]) -> Statements:
     """Write the tables' topics, and return the statements that create them."""
     topics = {"orders": make_topic(1), "customers": make_topic(3), "accounts": make_topic(1)}
-    produce(servers, topics["orders"], [{"value": json.dumps(row)} for row in _orders()])
+    rows = [{"value": json.dumps(row)} for row in _orders()]
+    produce(servers, topics["orders"], rows)
     produce(servers, topics["customers"], list(_customers()))
     produce(servers, topics["accounts"], [{"value": json.dumps(change)} for change in _accounts()])
-    bounded = {"properties.bootstrap.servers": servers, "scan.bounded.mode": "latest-offset"}
+    endless = {**topics, "orders": make_topic(1)}
+    produce(servers, endless["orders"], [*rows, {"value": json.dumps({"id": -1, "ts": "2100-01-01 00:00:00.000"})}])
+    return Statements(
+        _statements(servers, topics, {"scan.bounded.mode": "latest-offset"}), _statements(servers, endless, {})
+    )
+
+
+def _statements(servers: str, topics: dict[str, str], more: dict[str, str]) -> list[str]:
     return [
-        _statement(name, columns, {**options, **bounded, "topic": topics[topic]})
+        _statement(name, columns, {**options, **more, "properties.bootstrap.servers": servers, "topic": topics[topic]})
         for name, (topic, columns, options) in _TABLES.items()
     ]
 

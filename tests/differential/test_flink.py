@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from differential.queries import DIFFERENT, QUERIES
-from differential.tables import TABLES, fill
+from differential.queries import DIFFERENT, EXPRESSIONS, QUERIES
+from differential.streams import StreamedQuery
+from differential.tables import TABLES, Statements, fill
 from millrace.errors import MillraceError
 from millrace_sql import TableEnvironment
-from millrace_sql.shell.live_table import LiveResult
 from support.admin import delete_topics
 from support.flink import Flink, flink
 from support.names import unique_name
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from millrace_broker import KafkaBroker
 
+BATCH, STREAM, RESTARTED = "a batch", "a stream", "short micro-batches with a restart"
 PAGE = Path(__file__).parents[2] / "docs" / "sql-dialect.md"
 
 
 @pytest.fixture(scope="module")
-def tables(broker: KafkaBroker) -> Iterator[list[str]]:
+def tables(broker: KafkaBroker) -> Iterator[Statements]:
     made: list[str] = []
 
     def make_topic(partitions: int) -> str:
@@ -42,11 +43,11 @@ def tables(broker: KafkaBroker) -> Iterator[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def in_flink(tables: list[str]) -> Iterator[Callable[[str], list[str]]]:
-    """Return the rows that Flink has for a query of some name, each as a text."""
+def in_flink(tables: Statements) -> Iterator[Callable[[str], list[str]]]:
+    """Return the rows that Flink has for a query of some name, each as a text; it runs each query once."""
     known: dict[str, list[str]] = {}
     with flink() as running:
-        yield lambda name: known.get(name) or known.setdefault(name, _of_flink(running, tables, QUERIES[name]))
+        yield lambda name: known.get(name) or known.setdefault(name, _of_flink(running, tables.bounded, QUERIES[name]))
 
 
 def _of_flink(running: Flink, tables: Sequence[str], query: str) -> list[str]:
@@ -54,44 +55,76 @@ def _of_flink(running: Flink, tables: Sequence[str], query: str) -> list[str]:
 
 
 @pytest.fixture
-def environment(spark: SparkSession, tables: list[str]) -> TableEnvironment:
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    made = TableEnvironment(spark)
-    made.execute_sql("SET 'parallelism.default' = '2'")
-    for statement in tables:
-        made.execute_sql(statement)
-    return made
+def make_environment(spark: SparkSession) -> Callable[[str, Sequence[str]], TableEnvironment]:
+    """Return a function that makes an environment with tables for a way to run queries."""
+
+    def make(way: str, statements: Sequence[str]) -> TableEnvironment:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+        made = TableEnvironment(spark)
+        made.execute_sql("SET 'parallelism.default' = '2'")
+        made.execute_sql(f"SET 'execution.runtime-mode' = '{'batch' if way == BATCH else 'streaming'}'")
+        for statement in statements:
+            made.execute_sql(statement)
+        for table in TABLES if way == RESTARTED else ():
+            made.execute_sql(f"ALTER TABLE {table} SET ('scan.max-records-per-batch' = '40')")
+        return made
+
+    return make
 
 
 @pytest.mark.parametrize("name", QUERIES)
-@pytest.mark.parametrize("way", ["batch", "stream", "short micro-batches"])
-def test_the_rows_are_those_of_flink(environment, in_flink, tables, way, name):
+def test_the_rows_of_a_batch_are_those_of_flink(make_environment, in_flink, tables, name):
     try:
-        ours = _ours(environment, way, QUERIES[name])
+        with make_environment(BATCH, tables.bounded).execute_sql(QUERIES[name]).collect() as rows:
+            ours = _texts(rows)
     except MillraceError as refusal:
         pytest.skip(f"refused: {refusal}")
-    theirs = in_flink(name)
+    _compare(name, ours, in_flink(name))
+
+
+@pytest.mark.parametrize("name", [name for name in QUERIES if name not in EXPRESSIONS])
+@pytest.mark.parametrize("way", [STREAM, RESTARTED])
+def test_the_rows_that_a_stream_leaves_are_those_of_flink(make_environment, in_flink, tables, tmp_path, way, name):
+    try:
+        query = StreamedQuery(make_environment(way, tables.bounded), QUERIES[name])
+        if query.plan.has_windows:
+            # Windows that no later row ends are never over
+            query = StreamedQuery(make_environment(way, tables.endless), QUERIES[name])
+        ours = _texts(query.table(tmp_path, failing=1 if way == RESTARTED else None))
+    except MillraceError as refusal:
+        pytest.skip(f"refused: {refusal}")
+    _compare(name, ours, in_flink(name))
+
+
+@pytest.mark.parametrize("way", [STREAM, RESTARTED])
+def test_expressions_have_the_values_of_flink_in_a_stream(make_environment, in_flink, tables, tmp_path, way):
+    environment = make_environment(way, tables.bounded)
+    accepted = [name for name in EXPRESSIONS if _is_accepted(environment, QUERIES[name])]
+    columns = ", ".join(f"{EXPRESSIONS[name]} AS v{number}" for number, name in enumerate(accepted))
+    query = StreamedQuery(environment, f"SELECT id, {columns} FROM orders")
+    rows = query.table(tmp_path, failing=1 if way == RESTARTED else None)
+    for number, name in enumerate(accepted):
+        _compare(name, _texts((row[0], row[number + 1]) for row in rows), in_flink(name))
+
+
+def _is_accepted(environment: TableEnvironment, query: str) -> bool:
+    try:
+        environment.explain_sql(query)
+    except MillraceError:
+        return False
+    return True
+
+
+def _compare(name: str, ours: list[str], theirs: list[str]) -> None:
     if name in DIFFERENT:
         assert DIFFERENT[name] in PAGE.read_text()
-        assert ours != theirs, "equal: remove its line"
+        assert ours != theirs, f"{name} is equal: remove its line"
     else:
-        assert ours == theirs
+        assert ours == theirs, name
 
 
-def _ours(environment: TableEnvironment, way: str, query: str) -> list[str]:
-    environment.execute_sql(f"SET 'execution.runtime-mode' = '{'batch' if way == 'batch' else 'streaming'}'")
-    if way == "batch":
-        result = environment.execute_sql(query)
-        with result.collect() as rows:
-            found = [tuple(row) for row in rows]
-    else:
-        if way != "stream":
-            for table in TABLES:
-                environment.execute_sql(f"ALTER TABLE {table} SET ('scan.max-records-per-batch' = '40')")
-        live = LiveResult(environment.execute_sql(query))
-        live.follow()
-        found = live.table.newest(1_000_000)
-    return sorted(json.dumps([_plain(value) for value in row]) for row in found)
+def _texts(rows: Iterable[Sequence[Any]]) -> list[str]:
+    return sorted(json.dumps([_plain(value) for value in row]) for row in rows)
 
 
 def _plain(value: Any) -> Any:

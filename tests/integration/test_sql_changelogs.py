@@ -183,6 +183,8 @@ QUERIES = {
     "groups, filtered": """SELECT s, n, v FROM (SELECT stream AS s, name AS n, SUM(t.v) AS v FROM t WHERE x > 0
         GROUP BY 1, n HAVING COUNT(*) > 1 AND SUM(v) < 9) WHERE v > 2""",
     "kept values": """SELECT name, stream, MIN(v), MAX(v), COUNT(DISTINCT v), MIN(m), MAX(x), SUM(m), AVG(v), COUNT(*),
+        ARRAY_JOIN(SORT_ARRAY(COLLECT_LIST(CAST(v AS STRING))), ','), SIZE(COLLECT_LIST(DISTINCT m)),
+        ELEMENT_AT(SORT_ARRAY(COLLECT_LIST(STRUCT(x, v))), 1).x AS y,
         MAX(CAST(v AS STRING)), COUNT(DISTINCT v, x), MIN(make_date(2024, 1, 10 + v)) FROM t GROUP BY stream, name""",
     "distinct, of the other column": "SELECT DISTINCT stream, v FROM t WHERE id < 3",
     "union": "SELECT stream, v FROM t WHERE v > 3 UNION ALL SELECT stream, CAST(x AS INT) FROM t",

@@ -179,10 +179,14 @@ def test_a_view_is_a_query_of_its_own_names() -> None:
         ("SELECT user FROM adults", "[I,UB,UA,D]", ("user",), True),
         ("SELECT name, COUNT(*) AS n FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
         ("SELECT COUNT(*) FROM users", "[I,UA]", (), True),
+        ("SELECT n + 1 FROM (SELECT COUNT(*) AS n FROM users)", "[I,UA]", (), True),
+        ("SELECT n FROM (SELECT COUNT(*) AS n FROM orders) WHERE n > 3", "[I,UA,D]", (), False),
         ("SELECT ts, COUNT(*) FROM timed GROUP BY ts", "[I,UA,D]", ("ts",), True),
         ("SELECT name, MIN(v) FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
         ("SELECT name, MIN(v) FROM orders GROUP BY name", "[I,UA]", ("name",), False),
         ("SELECT name, MIN(v) FROM orders GROUP BY name HAVING COUNT(*) < 3", "[I,UA,D]", ("name",), False),
+        ("SELECT name, ARRAY_AGG(v) FROM orders GROUP BY name", "[I,UA]", ("name",), False),
+        ("SELECT name, LISTAGG(name), LAST_VALUE(v) FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
         ("SELECT DISTINCT name FROM orders", "[I]", ("name",), False),
         ("SELECT DISTINCT name FROM users", "[I,UA,D]", ("name",), True),
         ("SELECT users.id, title FROM users JOIN names ON users.name = names.name", "[I,UB,UA,D]", ("id",), True),
@@ -200,6 +204,11 @@ def test_the_changes_of_a_query(query: str, mode: str, key: tuple[str, ...], old
     assert (str(planned.changelog_mode), planned.upsert_key) == (mode, key)
     assert any(scan.needs_update_before for scan in planned.scans) is old_rows
     assert bool(planned.changelog_origin) is (mode != "[I]")
+
+
+def test_rows_made_of_one_row_that_changes_are_refused() -> None:
+    with pytest.raises(SqlError, match="known by nothing"):
+        plan("SELECT explode(array(n, 1)) FROM (SELECT COUNT(*) AS n FROM users)")
 
 
 def test_a_sink_of_all_changes_gets_old_rows() -> None:
@@ -342,9 +351,13 @@ def test_no_late_rows_are_dropped_from_groups_of_a_column_with_a_watermark(query
             "write GROUP BY window_start, window_end, the",
         ),
         (
-            "SELECT * FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY))",
-            "CUMULATE in a stream: .* or run the query as a batch",
+            "SELECT name, COUNT(*) FROM (SELECT name, window_end FROM "
+            "TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end, name) "
+            "GROUP BY name",
+            "a group of windows would go on after they are over, .* group by windows of window_time",
         ),
+        ("SELECT name, STDDEV(v), LISTAGG(name) FROM orders GROUP BY name", r"STDDEV\(v\) cannot be computed beside"),
+        ("SELECT name, MAX_BY(v, id) FROM users GROUP BY name", r"LISTAGG, ARRAY_AGG, FIRST_VALUE or LAST_VALUE"),
         (
             "SELECT * FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' HOUR, INTERVAL '1' DAY))",
             "1 day, is no multiple of the step, 5 hour",

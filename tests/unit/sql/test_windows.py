@@ -58,12 +58,32 @@ def test_sessions_without_a_key_in_a_batch(batch):
     assert rows(batch, query) == [(8, 3), (15, 1), (68, 1)]
 
 
-def test_sessions_of_a_stream_end_with_the_watermark(env, tmp_path):
-    frame, found = env.sql_query(SESSIONS), []
+CUMULATING = """SELECT window_start, window_end, COUNT(*) FROM TABLE(
+    CUMULATE(TABLE visits, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '15' MINUTES))
+    GROUP BY window_start, window_end"""
+CASCADE = """WITH small AS (
+        SELECT page, window_time AS ended, COUNT(*) AS visits
+        FROM TABLE(TUMBLE(TABLE visits, DESCRIPTOR(ts), INTERVAL '2' MINUTES))
+        GROUP BY window_start, window_end, window_time, page)
+    SELECT window_start, window_end, page, SUM(visits) FROM TABLE(TUMBLE(TABLE small, DESCRIPTOR(ended),
+    INTERVAL '4' MINUTES)) GROUP BY window_start, window_end, page"""
+CUMULATED = [(0, 5, 3), (0, 10, 3), (0, 15, 4)]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        pytest.param(SESSIONS, [(0, 7, "a", 2), (3, 8, "b", 1), (10, 15, "a", 1)], id="sessions"),
+        pytest.param(CUMULATING, CUMULATED, id="cumulating windows, at the end of each"),
+        pytest.param(CASCADE, [(0, 4, "a", 2), (0, 4, "b", 1), (8, 12, "a", 1)], id="windows of window_time"),
+    ],
+)
+def test_windows_of_a_stream_end_with_the_watermark(env, tmp_path, query, expected):
+    frame, found = env.sql_query(query), []
     writer = frame.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
-    query = writer.foreachBatch(lambda batch, _: found.extend(map(minutes, batch.collect()))).start()
-    assert query.awaitTermination(PATIENCE_S)
-    assert sorted(found) == [(0, 7, "a", 2), (3, 8, "b", 1), (10, 15, "a", 1)]
+    running = writer.foreachBatch(lambda batch, _: found.extend(map(minutes, batch.collect()))).start()
+    assert running.awaitTermination(PATIENCE_S)
+    assert sorted(found) == expected
 
 
 @pytest.mark.parametrize("statement", ["{}", "EXPLAIN {}", "INSERT INTO nothing {}"])

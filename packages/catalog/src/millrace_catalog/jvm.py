@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from millrace.errors import MachineError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 
@@ -39,6 +39,25 @@ def tracks_asynchronously(query: StreamingQuery) -> bool:
     """Return whether a query of a classic session has asynchronous progress tracking, which its options do not show."""
     execution: Any = query._jsq.streamingQuery()
     return bool(execution.getClass().getSimpleName() == "AsyncProgressTrackingMicroBatchExecution")
+
+
+def check_stream(rows: DataFrame, output_mode: str) -> None:
+    """Check a stream as Spark does when it starts; do nothing in a session of Spark Connect, whose server checks it.
+
+    Args:
+        rows: The stream.
+        output_mode: Its output mode.
+
+    Raises:
+        AnalysisException: Spark cannot run it in this mode.
+    """
+    spark = rows.sparkSession
+    jvm: Any = getattr(spark, "_jvm", None)
+    if jvm is None or spark.conf.get("spark.sql.streaming.unsupportedOperationCheck", "true") == "false":
+        return
+    mode = getattr(jvm.org.apache.spark.sql.streaming.OutputMode, output_mode.capitalize())()
+    plan = rows._jdf.queryExecution().analyzed()
+    jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(plan, mode)
 
 
 def require_own_driver(spark: SparkSession, purpose: str) -> None:

@@ -1,7 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import Row
+from pyspark.sql.types import StructType
 
-from millrace_sql.shell.live_table import LiveTable
+from millrace_sql.execution.results import TableResult
+from millrace_sql.shell.live_table import LiveResult, LiveTable
 
 
 def test_rows_without_a_key_are_counted():
@@ -17,6 +20,23 @@ def test_a_key_keeps_its_latest_row():
     for kind, row in [("+I", (1, "a")), ("+I", (2, "b")), ("+U", (1, "c")), ("-D", (2, "b")), ("-D", (3, "x"))]:
         table.apply(kind, row)
     assert table.newest(10) == [(1, "c")]
+
+
+def test_a_table_of_one_row_keeps_the_latest():
+    table = LiveTable(key=[])
+    for kind, count in [("+I", 3), ("+U", 5), ("+U", 8)]:
+        table.apply(kind, (count,))
+    assert table.newest(10) == [(8,)]
+    table.apply("-D", (8,))
+    assert len(table) == 0
+
+
+def test_the_key_of_a_result_is_found_whatever_the_case_of_its_columns():
+    schema = StructType().add("Id", "integer").add("n", "integer").add("__row_kind", "string")
+    changes = [Row(1, 1, "+I"), Row(1, 2, "+U"), Row(2, 1, "+I")]
+    result = LiveResult(TableResult(schema, changes, is_changelog=True, upsert_key=("id",)))
+    result.follow()
+    assert result.table.newest(10) == [(1, 2), (2, 1)]
 
 
 def test_the_rows_that_changed_last_are_shown():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from millrace.errors import OptionsError
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
+_TIME_COLUMNS = "spark.sql.timeType.enabled"
+"""The setting by which Spark has columns of type TIME."""
+
 _SPARK = "spark."
 _NOT_HERE = {
     "table.exec.state.ttl": "Spark keeps the state of a group until the watermark passes it: group by a window of a "
@@ -135,12 +138,21 @@ class SessionConfiguration:
         """The time zone of these settings, or else that of Spark's session."""
         return self.options.time_zone or self._spark.conf.get(TIME_ZONE, None) or "UTC"
 
-    def applied(self) -> AbstractContextManager[None]:
-        """Return a context in which Spark's session has the time zone of these settings.
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Give Spark's session the time zone of these settings, and columns of times, for what runs within.
 
         Other environments of the session have zones of their own.
         """
-        return session_time_zone(self._spark, self.options.time_zone)
+        with session_time_zone(self._spark, self.options.time_zone):
+            before = self._spark.conf.get(_TIME_COLUMNS, None) or "false"
+            self._spark.conf.set(_TIME_COLUMNS, "true")
+            try:
+                yield
+            finally:
+                # A statement may have set it for the session itself
+                if _TIME_COLUMNS not in self._spark_defaults:
+                    self._spark.conf.set(_TIME_COLUMNS, before)
 
     def get(self, key: str, default: str | None = None) -> str | None:
         """Return a setting as it was given; the default when it was not."""

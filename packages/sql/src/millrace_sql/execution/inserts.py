@@ -120,6 +120,14 @@ class InsertRunner:
             plan = self._queries.plan(insert.query, sink.changelog_mode)
         return PlannedInsert(insert, name, bound, sink, plan, old_rows)
 
+    def check(self, planned: PlannedInsert) -> None:
+        """Check that an INSERT would start, without reading or writing a table.
+
+        Raises:
+            SqlError: It would not.
+        """
+        self._fitted(planned, self._queries.check(planned.plan, planned.insert.query))
+
     def run(self, planned: PlannedInsert, *, is_one_of_many: bool = False) -> tuple[StreamingQuery, QueryPlace] | None:
         """Run an INSERT: start a stream and return it with its place, or write a batch and return None.
 

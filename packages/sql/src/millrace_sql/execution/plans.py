@@ -41,11 +41,14 @@ class JobPlanner:
 
     def of_query(self, query: SqlText) -> JobPlan:
         """Plan a query, whose stream has no checkpoint to go on from."""
-        return self._reads(self._queries.plan(query).scans, None)
+        plan = self._queries.plan(query)
+        self._queries.check(plan, query)
+        return self._reads(plan.scans, None)
 
     def of_insert(self, insert: Insert, *, is_one_of_many: bool = False) -> JobPlan:
         """Plan an INSERT."""
         planned = self._inserts.plan(insert)
+        self._inserts.check(planned)
         place = None
         if self._configuration.is_streaming and self._inserts.places.keeps_checkpoints:
             place = self._inserts.places.of_insert(insert, planned.table, is_one_of_many=is_one_of_many)

@@ -10,6 +10,7 @@ from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.errors import SqlError
 from millrace_sql.execution.checkpoints import QueryPlace
+from millrace_sql.execution.stand_ins import columns_of, stand_in
 from millrace_sql.execution.tables import BoundDataFrame, BoundTable, Tables
 from millrace_sql.planner import plan_query
 from millrace_sql.planner.model import QueryPlan, Scan, TableLookup
@@ -97,7 +98,7 @@ class QueryRunner:
         Raises:
             SqlError: The query is wrong.
         """
-        from pyspark.sql.types import StringType, StructField, StructType
+        from pyspark.sql.types import StructType
 
         plan = plan_query(
             query,
@@ -107,13 +108,23 @@ class QueryRunner:
             is_spark=self._configuration.is_spark,
         )
 
-        def stand_in(scan: Scan) -> DataFrame:
-            fields = [StructField(column.name, column.type, column.nullable) for column in scan.table.columns]
-            kinds = [] if scan.table.changelog_mode.is_insert_only else [StructField(ROW_KIND_COLUMN, StringType())]
-            return self._spark.createDataFrame([], StructType([*fields, *kinds]))
-
-        schema = plan.execute(self._spark, stand_in).schema
+        # Without rows, but with the nullability of the columns
+        schema = plan.execute(self._spark, lambda scan: self._spark.createDataFrame([], columns_of(scan))).schema
         return StructType([field for field in schema if field.name != ROW_KIND_COLUMN])
+
+    def check(self, plan: QueryPlan, query: SqlText) -> DataFrame:
+        """Check that a query would start, and return its result over rows that stand for those of its tables.
+
+        Args:
+            plan: The query.
+            query: Its text.
+
+        Raises:
+            SqlError: It would not start.
+        """
+        self.check_end(plan, query)
+        streaming = self._configuration.is_streaming and not plan.runs_per_batch
+        return plan.check(self._spark, lambda scan: stand_in(self._spark, scan, streaming=streaming))
 
     def check_end(self, plan: QueryPlan, query: SqlText) -> None:
         """Check that a stream that ends by itself returns all that it should.

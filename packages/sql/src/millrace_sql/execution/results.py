@@ -50,7 +50,8 @@ class TableResult:
         rows: Its rows: a list, or, of a query, what makes them as they are taken.
         job: Its streams; None when it is done.
         is_changelog: Whether its rows are changes, whose kinds `print` shows, as for the query of a stream.
-        upsert_key: The columns that identify a row of a changelog; empty when nothing does.
+        upsert_key: The columns that identify a row of a changelog, in lower case; empty for one row at most; None when
+            nothing identifies a row.
         max_width: The width of columns of text where it is printed.
         is_text: Whether it is one text, which is printed as it is.
     """
@@ -64,7 +65,7 @@ class TableResult:
         is_changelog: bool = False,
         max_width: int = 30,
         is_text: bool = False,
-        upsert_key: tuple[str, ...] = (),
+        upsert_key: tuple[str, ...] | None = None,
     ) -> None:
         self._schema = schema
         self._rows = rows

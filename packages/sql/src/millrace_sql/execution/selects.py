@@ -86,7 +86,7 @@ class SelectRunner:
             job=job,
             is_changelog=True,
             max_width=width,
-            upsert_key=plan.upsert_key,
+            upsert_key=plan.upsert_key if plan.upsert_key or plan.has_one_row else None,
         )
 
     def _schema(self, query: SqlText, plan: QueryPlan, rows: DataFrame) -> StructType:

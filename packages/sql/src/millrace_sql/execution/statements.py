@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from millrace.plans.model import JobPlan
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.manager import CatalogManager
-from millrace_sql.definitions.model import CONNECTOR
+from millrace_sql.definitions.model import CONNECTOR, shown
 from millrace_sql.definitions.secrets import References
 from millrace_sql.definitions.store import DefinitionStore
 from millrace_sql.errors import SqlError
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
     from millrace_sql.execution.checkpoints import QueryPlace
+
+logger = logging.getLogger("millrace.sql")
 
 
 class StatementRunner:
@@ -119,6 +122,8 @@ class StatementRunner:
     def run_inserts(self, inserts: Sequence[Insert]) -> TableResult:
         """Run INSERT statements together: all are checked before the first one starts."""
         planned = [self.inserts.plan(insert) for insert in inserts]
+        if self._dry_run or len(planned) > 1:
+            self._check(planned)
         if self._dry_run:
             return text_result("\n\n".join(each.explain() for each in planned))
         started = self._start(planned)
@@ -157,12 +162,24 @@ class StatementRunner:
             return _explained([plan.explain()], [plan.sql])
         inserts = statement.inserts if isinstance(statement, StatementSet) else (statement,)
         planned: list[PlannedInsert] = [self.inserts.plan(insert) for insert in inserts]
+        self._check(planned)
         return _explained([each.explain() for each in planned], [each.plan.sql for each in planned])
 
     def _checked_plan(self, query: SqlText) -> QueryPlan:
         plan = self.queries.plan(query)
-        self.queries.check_end(plan, query)
+        self.queries.check(plan, query)
         return plan
+
+    def _warn_of_view(self, statement: CreateView) -> None:
+        """Warn of a view that is no stream by itself; a query around it may be one, such as by the number of a row."""
+        try:
+            self._checked_plan(statement.query)
+        except SqlError as error:
+            logger.warning("view %s: a stream cannot read it as it stands: %s", shown(statement.view), error.message)
+
+    def _check(self, planned: Sequence[PlannedInsert]) -> None:
+        for each in planned:
+            self.inserts.check(each)
 
     def plan(self, statement: Statement) -> JobPlan:
         """Plan what a statement would read and write; definitions, settings and the like run, in a dry run alone.
@@ -212,6 +229,8 @@ class StatementRunner:
     @run.register
     def _(self, statement: CreateView) -> TableResult:
         self._definitions.create_view(statement)
+        if self.configuration.is_streaming:
+            self._warn_of_view(statement)
         return TableResult()
 
     @run.register

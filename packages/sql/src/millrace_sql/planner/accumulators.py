@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from millrace_sql.planner.argument_types import ArgumentType, type_of
+from millrace_sql.planner.ordered_values import ORDERED_KINDS, AggregateCall, OrderedKind, ordered_value
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Relation, parse_expression, spark_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Kind = Literal["count", "sum", "min", "max", "distinct", "spark"]
+Kind = Literal["count", "sum", "min", "max", "distinct", "spark"] | OrderedKind
 
-_ADVICE = "use COUNT, SUM, AVG, MIN, MAX or COUNT(DISTINCT), or run the query as a batch"
+_ADVICE = (
+    "use COUNT, SUM, AVG, MIN, MAX, COUNT(DISTINCT), LISTAGG, ARRAY_AGG, FIRST_VALUE or LAST_VALUE, or run the query "
+    "as a batch"
+)
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,8 @@ class Accumulator:
 
     Attributes:
         kind: How it is kept: `count` counts rows whose argument is not NULL, `sum` adds arguments; `min`, `max` and
-            `distinct` need all values; `spark` is an aggregate of Spark over rows that are only inserted.
+            `distinct` need all values, `ORDERED_KINDS` their order; `spark` is an aggregate of Spark over rows that
+            are only inserted.
         argument: The expression that it aggregates, its FILTER included; of `spark` the whole call.
     """
 
@@ -51,25 +56,33 @@ class AggregateRewriter:
         relation: What it aggregates.
         groups: The expressions of GROUP BY.
         keeps_results: Whether old results are returned too, which Spark's own aggregates do not know.
+        keeps_order: Whether an aggregate depends on the order of rows, which Spark's own aggregates do not keep.
 
     Attributes:
         accumulators: What the rewritten expressions read, as ``__value0`` and so on.
     """
 
     def __init__(
-        self, text: QueryText, relation: Relation, groups: list[exp.Expr], *, keeps_results: bool = False
+        self,
+        text: QueryText,
+        relation: Relation,
+        groups: list[exp.Expr],
+        *,
+        keeps_results: bool = False,
+        keeps_order: bool = False,
     ) -> None:
         self._text = text
         self._relation = relation
         self._groups = groups
         self._keeps_results = keeps_results
+        self._keeps_order = keeps_order
         self.accumulators: list[Accumulator] = []
 
     @property
     def needs_state(self) -> bool:
         """True when Python keeps what Spark's own aggregates do not: all values of a group, or old results."""
         return self._keeps_results or any(
-            accumulator.kind in {"min", "max", "distinct"} for accumulator in self.accumulators
+            accumulator.kind in {"min", "max", "distinct", *ORDERED_KINDS} for accumulator in self.accumulators
         )
 
     def rewrite(self, expression: exp.Expr) -> str:
@@ -86,8 +99,8 @@ class AggregateRewriter:
         for number, group in enumerate(self._groups):
             if same(node, group):
                 return exp.column(f"__group{number}")
-        call = node.this if isinstance(node, exp.Filter) else node
-        if isinstance(call, exp.AggFunc):
+        call = AggregateCall.of(node)
+        if isinstance(call.function, exp.AggFunc):
             return exp.Paren(this=parse_expression(self._aggregate(node, call)))
         if isinstance(node, exp.Column) and node.find_ancestor(exp.Lambda) is None:
             message = f"{spark_sql(node)} is neither in GROUP BY nor within an aggregate that millrace knows: {_ADVICE}"
@@ -104,17 +117,16 @@ class AggregateRewriter:
             self.accumulators.append(accumulator)
         return f"__value{self.accumulators.index(accumulator)}"
 
-    def _aggregate(self, node: exp.Expr, call: Any) -> str:
+    def _aggregate(self, node: exp.Expr, whole: AggregateCall) -> str:
         from sqlglot import exp
 
-        condition = spark_sql(node.expression.this) if isinstance(node, exp.Filter) else ""
+        call, condition = whole.function, whole.condition
+        if whole.is_ordered:
+            value = ordered_value(whole, self._column, is_changelog=self._relation.is_changelog)
+            return self._refuse(call) if value is None else value
         distinct = call.this if isinstance(call.this, exp.Distinct) else None
-        if not (self._relation.is_changelog or self._keeps_results):
-            if distinct is None:
-                return self._column("spark", spark_sql(node))
-            if isinstance(call, exp.Count):
-                return self._column("spark", set_size(node))
-            return self._refuse(call)
+        if not (self._relation.is_changelog or self._keeps_results or self._keeps_order):
+            return self._of_spark(node, call, distinct)
         if isinstance(call, exp.Count):
             return self._count(call, distinct, condition)
         if distinct is not None or not isinstance(call, exp.Sum | exp.Avg | exp.Min | exp.Max) or call.expressions:
@@ -128,6 +140,13 @@ class AggregateRewriter:
             return f"CASE WHEN {count} > 0 THEN {total} END"
         return f"CASE WHEN {count} > 0 THEN {self._average(call, total, count, type_)} END"
 
+    def _of_spark(self, node: exp.Expr, call: exp.Expr, distinct: exp.Distinct | None) -> str:
+        from sqlglot import exp
+
+        if distinct is None:
+            return self._column("spark", spark_sql(node))
+        return self._column("spark", set_size(node)) if isinstance(call, exp.Count) else self._refuse(call)
+
     def _refuse(self, call: exp.Expr) -> str:
         origin = self._relation.origin
         reason = (
@@ -135,6 +154,8 @@ class AggregateRewriter:
             if origin
             else "has no old results, which the table needs"
             if self._keeps_results
+            else "cannot be computed beside an aggregate of rows in their order"
+            if self._keeps_order
             else "is not one of Spark's for streams"
         )
         raise self._text.error(f"{spark_sql(call)} {reason}: {_ADVICE}", call)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.accumulators import Accumulator, AggregateRewriter, same
-from millrace_sql.planner.grouping import Grouping, grouping_of
+from millrace_sql.planner.grouping import Grouping, aggregate_calls, grouping_of
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import (
     Relation,
@@ -17,7 +17,7 @@ from millrace_sql.planner.relations import (
 )
 from millrace_sql.planner.stars import name_columns
 from millrace_sql.planner.state import StateStage
-from millrace_sql.planner.steps import Step
+from millrace_sql.planner.steps import Step, steps_of
 from millrace_sql.planner.volatile import volatile_function
 from millrace_sql.planner.window_aggregation import is_windowed, plan_windows
 from millrace_sql.planner.window_stages import is_local_time
@@ -49,6 +49,12 @@ def plan_aggregation(
     grouping = grouping_of(text, node, relation)
     if is_windowed(grouping, relation):
         return plan_windows(analysis, text, node, relation, grouping)
+    if any(step.name == "WindowAggregate" for step in steps_of(relation.step)):
+        message = (
+            "a group of windows would go on after they are over, and Spark returns windows once: write them to a "
+            "table, and group that, or group by windows of window_time"
+        )
+        raise text.error(message, node)
     if relation.is_changelog:
         analysis.asked |= relation.scans
         _check_changes(text, node, grouping, relation)
@@ -79,7 +85,13 @@ def _plan_groups(
 ) -> Relation:
     is_insert_only = grouping.is_distinct and not relation.is_changelog
     keeps_results = analysis.keeps_results and not is_insert_only
-    rewriter = AggregateRewriter(text, relation, grouping.groups, keeps_results=keeps_results)
+    rewriter = AggregateRewriter(
+        text,
+        relation,
+        grouping.groups,
+        keeps_results=keeps_results,
+        keeps_order=any(call.is_ordered for call in aggregate_calls(node)),
+    )
     items = [(rewriter.rewrite(item), name) for item, name in grouping.items]
     having = rewriter.rewrite(grouping.having) if grouping.having is not None else None
     source = next(source for source in sources if not source.relation.is_static)
@@ -116,7 +128,7 @@ def _plan_groups(
         tuple(name for _, name in grouping.items),
         key=_key_of(text, grouping, is_needed=not keeps_results),
         has_state=True,
-        has_one_row=not grouping.groups and having is None,
+        has_one_row=not grouping.groups,
         origin="" if is_insert_only else step.operation,
     )
 

@@ -130,8 +130,7 @@ class Analysis:
         nested = tuple(self.query(text, query, tables, names) for query in _nested_queries(node))
         if self.streaming:
             relation = plan_stream_select(self, text, node, sources, nested)
-            stage_windows(self, node, relation)
-            return relation
+            return stage_windows(self, node, relation)
         return _batch_select(node, sources)
 
     def _refuse_modifiers(self, text: QueryText, node: exp.Expr) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from millrace_sql.planner.ordered_values import AggregateCall
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Relation, output_name
 
@@ -22,14 +23,23 @@ def aggregates_of(node: exp.Select) -> list[exp.Expr]:
     return [call for part in parts for call in part.find_all(exp.AggFunc) if _belongs_to(call, node)]
 
 
+def aggregate_calls(node: exp.Select) -> list[AggregateCall]:
+    """Return the calls of aggregate functions in a query's SELECT and HAVING, with their clauses."""
+    return [AggregateCall.of(_with_clauses(call)) for call in aggregates_of(node)]
+
+
 def _belongs_to(call: exp.Expr, node: exp.Select) -> bool:
     from sqlglot import exp
 
-    return (
-        call.find_ancestor(exp.Select) is node
-        and not isinstance(call.parent, exp.Window)
-        and not (isinstance(call.parent, exp.Filter) and isinstance(call.parent.parent, exp.Window))
-    )
+    return call.find_ancestor(exp.Select) is node and not isinstance(_with_clauses(call).parent, exp.Window)
+
+
+def _with_clauses(call: exp.Expr) -> exp.Expr:
+    from sqlglot import exp
+
+    while isinstance(call.parent, exp.Filter | exp.IgnoreNulls | exp.RespectNulls) and call.arg_key == "this":
+        call = call.parent
+    return call
 
 
 @dataclass

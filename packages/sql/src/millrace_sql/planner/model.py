@@ -130,7 +130,7 @@ class QueryPlan(ABC):
         output_mode: Of a stream: Spark's output mode of its result.
         upsert_key: The columns that identify a row of the result; empty when nothing does.
         lost_key: The columns that would identify a row of the result, if it had them all; empty when there are none.
-        has_one_row: Whether the result is one row, which changes.
+        has_one_row: Whether the result is one row at most, which changes.
         has_windows: Whether it groups by windows of time, which a stream returns when the watermark has passed them.
     """
 
@@ -164,6 +164,19 @@ class QueryPlan(ABC):
 
         Raises:
             SqlError: Spark cannot analyse the query.
+        """
+
+    @abstractmethod
+    def check(self, spark: SparkSession, stand_in: Callable[[Scan], DataFrame]) -> DataFrame:
+        """Check that Spark can run the query, and return its result over rows that stand for those of the tables.
+
+        Args:
+            spark: The session.
+            stand_in: Returns rows with the columns of a scan, as the ``read`` of `execute` does; batches of all scans
+                if `runs_per_batch` is true.
+
+        Raises:
+            SqlError: Spark cannot analyse it, or cannot run the stream.
         """
 
     @property

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
+from millrace_catalog.jvm import check_stream
 from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.folding import fold
@@ -150,14 +151,24 @@ class SparkPlan(QueryPlan):
         """Return the result, lazily: a stream when the scans are streams; see `QueryPlan.execute`."""
         if self.runs_per_batch:
             return self._stream_of_lookups(spark, read, state_location)
+        return self._result(spark, lambda number: self._once(spark, number, read, state_location))
+
+    def check(self, spark: SparkSession, stand_in: Callable[[Scan], DataFrame]) -> DataFrame:
+        """Check what `execute` would check, and return the result over other rows; see `QueryPlan.check`."""
+        return self._result(spark, lambda number: stand_in(self.scans[number]))
+
+    def _result(self, spark: SparkSession, rows_of: Callable[[int], DataFrame]) -> DataFrame:
+        """Return the result over the rows of the scans, by their numbers."""
         reference = None
         if self._is_rewritten:
             reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
         for number, scan in enumerate(self.scans):
-            self._register(scan, self._once(spark, number, read, state_location))
+            self._register(scan, rows_of(number))
         for stage in self._stages:
             self._analysed(partial(stage.create_view, spark))
-        rows = self._analysed(lambda: spark.sql(self.sql))
+        rows: DataFrame = self._analysed(lambda: spark.sql(self.sql))
+        if rows.isStreaming:
+            self._analysed(lambda: check_stream(rows, self.output_mode))
         return rows if reference is None else reference.typed(rows)
 
     def _once(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from millrace.contracts import ROW_KIND_COLUMN
 from millrace_sql.errors import SqlError
 from millrace_sql.planner.relations import parse_expression, spark_sql
+from millrace_sql.planner.stand_ins import rows_like
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
     from millrace_sql.planner.model import Scan
 
-_POWER = re.compile(r"\bpower\(", re.IGNORECASE)
+_SPELLINGS = {re.compile(r"\bpower\(", re.IGNORECASE): "pow(", re.compile(r"\b(first|last)_value\("): r"\1("}
+"""Functions that Spark shows by the names that were written, as it does no others."""
+
 _EXPRESSION_ID = re.compile(r"#\d+L?|plan_id=\d+|expr_id=\d+")
 
 
@@ -46,14 +49,11 @@ class Reference:
         Raises:
             SqlError: The rewritten query means something else to Spark.
         """
-        from pyspark.sql import functions
         from pyspark.sql.types import StructField, StructType
 
         for scan in scans:
             schema = StructType([StructField(column.name, column.type) for column in scan.table.columns])
-            # Spark must not see that there are no rows, or it would make nothing of the query
-            row = functions.from_json(functions.col("id").cast("string"), schema).alias("row")
-            spark.range(1).select(row).select("row.*").createOrReplaceTempView(scan.view_name)
+            rows_like(spark, schema).createOrReplaceTempView(scan.view_name)
         schema = spark.sql(sql).schema
         rewritten = spark_sql(parse_expression(sql))
         columns = len(schema.fields)
@@ -63,7 +63,8 @@ class Reference:
                 f"Spark reads it as written otherwise than {rewritten!r}; write it in plainer SQL"
             )
             raise SqlError(message)
-        return cls(schema)
+        # No cast says that values of an array or a map are never NULL
+        return cls(schema.toNullable())
 
     def typed(self, rows: DataFrame) -> DataFrame:
         """Return rows of the rewritten query under the names and types of the query as it was written."""
@@ -86,6 +87,7 @@ def _plan(spark: SparkSession, sql: str, columns: int) -> str:
     names = ", ".join(f"column{number}" for number in range(columns))
     text = spark.sql(f"EXPLAIN EXTENDED SELECT * FROM ({sql}\n) AS q({names})").collect()[0][0]  # noqa: S608 - parsed
     plan = text.partition("== Optimized Logical Plan ==")[2].partition("== Physical Plan ==")[0]
-    plan = _POWER.sub("pow(", plan)  # which Spark shows by the name that was written, as no other function
+    for spelling, name in _SPELLINGS.items():
+        plan = spelling.sub(name, plan)
     numbers: dict[str, int] = {}
     return _EXPRESSION_ID.sub(lambda match: f"#{numbers.setdefault(match.group(), len(numbers))}", plan)

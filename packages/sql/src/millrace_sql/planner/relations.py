@@ -29,7 +29,7 @@ class Relation:
         has_state: Whether Spark keeps state for it, so that it has no old rows and no further state after it.
         is_static: Whether a stream reads it as a batch.
         lost_key: The columns that identified its rows before a query left one of them out; empty for none.
-        has_one_row: Whether it is one row, which changes.
+        has_one_row: Whether it is one row at most, which changes.
         origin: The operation that makes it a changelog; empty when it is insert-only.
         volatile: The columns whose values are other ones for the old row of an update than they were, in lower case,
             with the function that makes them so.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from millrace_sql.planner.dialect.windows import LARGEST_COLUMN, SESSION_COLUMN
+from millrace_sql.planner.dialect.windows import SESSION_COLUMN
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import parse_expression
 
@@ -28,9 +28,8 @@ def group_by_sessions(analysis: Analysis, text: QueryText, node: exp.Select) -> 
     """Rewrite a SELECT that groups the table of SESSION, in its text and its tree.
 
     Raises:
-        SqlError: It does something else with SESSION, or is a stream over CUMULATE.
+        SqlError: It does something else with SESSION.
     """
-    _refuse_cumulate(analysis, text, node)
     inner = _session_of(node)
     if inner is None:
         return
@@ -53,15 +52,6 @@ def group_by_sessions(analysis: Analysis, text: QueryText, node: exp.Select) -> 
     listed = ", ".join((SESSION_COLUMN, *(_source_of(text, item) for item in others)))
     analysis.edit(text, first, last + 1, listed)
     group.set("expressions", [parse_expression(SESSION_COLUMN), *others])
-
-
-def _refuse_cumulate(analysis: Analysis, text: QueryText, node: exp.Select) -> None:
-    if analysis.streaming and any(item.alias == LARGEST_COLUMN for item in node.expressions):
-        message = (
-            "CUMULATE in a stream: Spark would return all windows when the largest one is over, not each at its end: "
-            "write TABLE(TUMBLE(...)) with the step, or run the query as a batch"
-        )
-        raise text.error(message, node.args["from_"])
 
 
 def _session_of(node: exp.Select) -> Any:

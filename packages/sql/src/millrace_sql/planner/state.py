@@ -1,4 +1,4 @@
-"""Aggregates that need all values of a group: MIN, MAX and COUNT(DISTINCT) of rows that may be taken away again.
+"""Aggregates that need all values of a group: MIN, MAX and COUNT(DISTINCT) of changing rows, and those of an order.
 
 Spark keeps the values as the state of a Python function, one text for each group; sums and counts beside them are kept
 there too, since a stream has one stateful operation. Values cross as texts, which pandas cannot round.
@@ -13,14 +13,20 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from millrace_sql.planner.accumulators import Accumulator
+from millrace_sql.planner.kept_texts import decoded_column, encoded_sql, number_type
+from millrace_sql.planner.ordered_values import ORDERED_KINDS, add_ordered, ordered_texts
 from millrace_sql.planner.relations import spark_sql
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # pandas-stubs lag behind pandas
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.state import GroupState
     from pyspark.sql.types import DataType
     from sqlglot import exp
+
+_ORDER_BITS = 40
+"""More rows than a task has."""
 
 _EXACT = Context(prec=200)
 """Wide enough for any sum of Spark's decimals, so that nothing is rounded."""
@@ -44,6 +50,10 @@ class StateStage:
     accumulators: tuple[Accumulator, ...]
     returns_old: bool = False
 
+    @property
+    def _is_ordered(self) -> bool:
+        return any(accumulator.kind in ORDERED_KINDS for accumulator in self.accumulators)
+
     def create_view(self, spark: SparkSession) -> None:
         """Create the view.
 
@@ -55,16 +65,16 @@ class StateStage:
         kept = self._kept_rows(rows, types)
         groups = [f"__group{number}" for number in range(self.groups)]
         values = [
-            f"{_decoded(f'__value{number}', accumulator, type_)} AS __value{number}"
+            decoded_column(f"__value{number}", accumulator, type_).alias(f"__value{number}")
             for number, (accumulator, type_) in enumerate(zip(self.accumulators, types, strict=True))
         ]
         columns = ("__rows", "__first", "__old", "__paired")
-        kept.selectExpr(*groups, *values, *columns).createOrReplaceTempView(self.view_name)
+        kept.select(*groups, *values, *columns).createOrReplaceTempView(self.view_name)
 
     def _kept_rows(self, rows: DataFrame, types: list[DataType]) -> DataFrame:
         groups = [f"__group{number}" for number in range(self.groups)]
         values = [
-            f"{_encoded(f'__value{number}', accumulator, type_)} AS __value{number}"
+            f"{encoded_sql(f'__value{number}', accumulator, type_)} AS __value{number}"
             for number, (accumulator, type_) in enumerate(zip(self.accumulators, types, strict=True))
         ]
         # Rows without GROUP BY are one group; a stateful function needs a key all the same
@@ -74,6 +84,8 @@ class StateStage:
         from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
 
         encoded = rows.selectExpr(*groups, *all_rows, *values, "__sign")
+        if self._is_ordered:
+            encoded = encoded.mapInArrow(_with_order, StructType([*encoded.schema, StructField("__order", LongType())]))
         output = StructType(
             [
                 *(StructField(name, encoded.schema[name].dataType) for name in keys),
@@ -85,88 +97,34 @@ class StateStage:
             ]
         )
         kinds = tuple(
-            (_number_type(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
+            (number_type(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
         )
         update = _updater(keys, kinds, returns_old=self.returns_old)
         return encoded.groupBy(*keys).applyInPandasWithState(update, output, "values STRING", "update", "NoTimeout")
 
 
-def _encoded(column: str, accumulator: Accumulator, type_: DataType) -> str:
-    """Return the text of a value, which orders as the value does where Python reads it."""
-    from millrace_sql.errors import SqlError
+def _with_order(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a task with numbers that ascend, after those of the tasks before it."""
+    import numpy as np
+    import pyarrow as pa
+    from pyspark import TaskContext
 
-    name = type_.typeName()
-    if accumulator.kind == "count":
-        return f"CASE WHEN {column} IS NOT NULL THEN '1' END"
-    if name == "date":
-        return f"CAST(UNIX_DATE({column}) AS STRING)"
-    if name == "timestamp":
-        return f"CAST(UNIX_MICROS({column}) AS STRING)"
-    if name == "binary":
-        return f"HEX({column})"
-    if name in {"float", "double"}:
-        return f"CAST({column} + 0.0D AS STRING)"  # -0.0 is 0.0
-    if name in {
-        "byte",
-        "short",
-        "integer",
-        "long",
-        "decimal",
-        "string",
-        "boolean",
-        "timestamp_ntz",
-        "void",
-        "varchar",
-        "char",
-    }:
-        return f"CAST({column} AS STRING)"
-    function = {"min": "MIN", "max": "MAX", "sum": "SUM"}.get(accumulator.kind, "COUNT(DISTINCT)")
-    message = (
-        f"{function} of {accumulator.argument}: values of type {type_.simpleString()} cannot be kept; use to_json of it"
-    )
-    raise SqlError(message)
-
-
-def _decoded(column: str, accumulator: Accumulator, type_: DataType) -> str:
-    """Return the value of a text."""
-    if accumulator.kind in {"count", "distinct"}:
-        return f"CAST({column} AS BIGINT)"
-    name = type_.typeName()
-    if accumulator.kind == "sum":
-        return f"CAST({column} AS {_type_of_sum(type_)})"
-    if name == "date":
-        return f"DATE_FROM_UNIX_DATE(CAST({column} AS INT))"
-    if name == "timestamp":
-        return f"TIMESTAMP_MICROS(CAST({column} AS BIGINT))"
-    if name == "binary":
-        return f"UNHEX({column})"
-    return f"CAST({column} AS {type_.simpleString()})"
-
-
-def _type_of_sum(type_: Any) -> str:
-    if type_.typeName() == "decimal":
-        return f"DECIMAL({min(type_.precision + 10, 38)},{type_.scale})"
-    return "DOUBLE" if type_.typeName() in {"float", "double"} else "BIGINT"
-
-
-def _number_type(type_: DataType) -> str:
-    """Return how the texts of a type are read: as exact or floating-point numbers, or as texts."""
-    name = type_.typeName()
-    if name in {"float", "double"}:
-        return "float"
-    return "exact" if name in {"byte", "short", "integer", "long", "decimal", "date", "timestamp"} else "text"
+    context = TaskContext.get()
+    first = (context.partitionId() if context else 0) << _ORDER_BITS
+    for batch in batches:
+        order = pa.array(np.arange(first, first + batch.num_rows))
+        yield pa.RecordBatch.from_arrays([*batch.columns, order], [*batch.schema.names, "__order"])
+        first += batch.num_rows
 
 
 def _updater(
     keys: list[str], kinds: tuple[tuple[str, str], ...], *, returns_old: bool
 ) -> Callable[[tuple, Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
     """Return the function that adds the rows of a micro-batch to a group's state, and emits its values."""
-    is_whole = keys == ["__all"]
+    is_whole, is_ordered = keys == ["__all"], any(kind in ORDERED_KINDS for _, kind in kinds)
 
     def results(kept: dict[str, Any]) -> list[str | None]:
-        return [
-            _result(value, kind, number_type) for value, (number_type, kind) in zip(kept["values"], kinds, strict=True)
-        ]
+        return [_result(value, kind, type_) for value, (type_, kind) in zip(kept["values"], kinds, strict=True)]
 
     def update(key: tuple, batches: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
         import pandas as pd
@@ -176,6 +134,9 @@ def _updater(
             json.loads(state.get[0]) if existed else {"rows": 0, "values": [_empty(kind) for _, kind in kinds]}
         )
         before, old = kept["rows"], results(kept) if returns_old and existed else []
+        if is_ordered:
+            # A shuffle keeps no order
+            batches = iter([pd.concat(list(batches)).sort_values("__order")])
         for batch in batches:
             _add(kept, kinds, batch)
         new = results(kept)
@@ -201,21 +162,23 @@ def _add(kept: dict[str, Any], kinds: tuple[tuple[str, str], ...], batch: pd.Dat
     """Add rows to what is kept of their group."""
     signs = batch["__sign"].tolist()
     kept["rows"] += sum(signs)
-    for number, (number_type, kind) in enumerate(kinds):
+    for number, (type_, kind) in enumerate(kinds):
         texts = batch[f"__value{number}"].tolist()
-        kept["values"][number] = _added(kept["values"][number], kind, number_type, zip(texts, signs, strict=True))
+        kept["values"][number] = _added(kept["values"][number], kind, type_, zip(texts, signs, strict=True))
 
 
 def _empty(kind: str) -> Any:
     return 0 if kind == "count" else "0" if kind == "sum" else {}
 
 
-def _added(value: Any, kind: str, number_type: str, rows: Iterator[tuple[str | None, int]]) -> Any:
+def _added(value: Any, kind: str, type_: str, rows: Iterator[tuple[str | None, int]]) -> Any:
     """Return a kept value with the signed rows of a micro-batch."""
     present = [(text, sign) for text, sign in rows if isinstance(text, str)]
     if kind == "count":
         return value + sum(sign for _, sign in present)
-    if kind == "sum" and number_type == "float":
+    if kind in ORDERED_KINDS:
+        return add_ordered(value, kind, present)
+    if kind == "sum" and type_ == "float":
         return repr(float(value) + sum(float(text) * sign for text, sign in present))
     if kind == "sum":
         total = Decimal(value)
@@ -231,15 +194,17 @@ def _added(value: Any, kind: str, number_type: str, rows: Iterator[tuple[str | N
     return value
 
 
-def _result(value: Any, kind: str, number_type: str) -> str | None:
+def _result(value: Any, kind: str, type_: str) -> str | None:
     if kind in {"count", "sum"}:
         return str(value)
+    if kind in ORDERED_KINDS:
+        return json.dumps(ordered_texts(value, kind))
     present = [text for text, count in value.items() if count > 0]
     if kind == "distinct":
         return str(len(present))
     if not present:
         return None
-    return (min if kind == "min" else max)(present, key=_NUMBERS.get(number_type, str))
+    return (min if kind == "min" else max)(present, key=_NUMBERS.get(type_, str))
 
 
 def _float_order(text: str) -> tuple[bool, float]:

@@ -58,11 +58,12 @@ def plan_stream_select(
     )
     lost_key = relation.lost_key if key or not relation.key else relation.key
     key = () if _makes_rows(node) else key
+    has_one_row = relation.has_one_row and not _makes_rows(node)
     volatile = selected_columns(node, relation)
     mode, details, is_needed = relation.mode, _details(node), _does_something(node)
     if relation.is_changelog:
         analysis.is_rewritten = True
-        mode = _pass_changes_on(analysis, text, node, relation, sources, key)
+        mode = _pass_changes_on(analysis, text, node, relation, sources, key, has_one_row=has_one_row)
     step = Step("Calc", details, mode, (relation.step,)) if is_needed else relation.step
     return Relation(
         step,
@@ -73,6 +74,7 @@ def plan_stream_select(
         relation.scans,
         has_state=relation.has_state,
         lost_key=lost_key,
+        has_one_row=has_one_row,
         is_static=relation.is_static,
         origin=relation.origin,
         volatile=volatile.functions,
@@ -120,6 +122,8 @@ def _pass_changes_on(
     relation: Relation,
     sources: tuple[Source, ...],
     key: tuple[str, ...],
+    *,
+    has_one_row: bool,
 ) -> ChangelogMode:
     """Add the column of row kinds to a query, and return the kinds that come out of it."""
     source = next(source for source in sources if source.relation.is_changelog)
@@ -132,7 +136,7 @@ def _pass_changes_on(
     if where is not None:
         _check_deterministic(text, where.this, relation)
     if not key:
-        if relation.has_state and not analysis.keeps_results:
+        if relation.has_state and not (analysis.keeps_results or has_one_row):
             shown = ", ".join(relation.key)
             message = f"the rows of {relation.origin} are known by {shown or 'nothing'}, which the query leaves out: "
             raise text.error(message + f"add {shown} to SELECT" if shown else message + "name its groups", node)

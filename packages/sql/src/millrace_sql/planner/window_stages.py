@@ -1,17 +1,18 @@
 """Windows of local times in streams: the watermark of the column that Spark computes them from.
 
 Spark knows a watermark by the metadata of a column of type TIMESTAMP, which no expression in SQL keeps. Windows of a
-TIMESTAMP without a zone, or of the session's zone, are computed from local times; their end is a point in time again,
-which gets the metadata in a step between two queries.
+TIMESTAMP without a zone, or of the session's zone, are computed from local times, and those of CUMULATE from two
+windows; their end is a point in time again, which gets the metadata in a step between two queries.
 """
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from millrace_sql.planner.dialect.time_zones import is_utc
+from millrace_sql.planner.dialect.windows import LARGEST_COLUMN
 from millrace_sql.planner.relations import Relation, parse_expression, quoted, spark_sql
 
 if TYPE_CHECKING:
@@ -45,19 +46,23 @@ class WindowStage:
         rows.withMetadata("window_time", _WATERMARK).createOrReplaceTempView(self.view_name)
 
 
-def stage_windows(analysis: Analysis, node: exp.Select, relation: Relation) -> None:
+def stage_windows(analysis: Analysis, node: exp.Select, relation: Relation) -> Relation:
     """Compute windows of local times in a stage of their own, where a SELECT makes them of a column with a watermark.
 
     Args:
         analysis: The walk through the query, which gets the stage.
         node: The SELECT; its tree becomes a read of the stage.
         relation: Its result.
+
+    Returns:
+        The result, whose ``window_time`` has a watermark too.
     """
-    column = _time_column(node)
+    column, is_cumulating = _time_column(node)
     if column not in relation.event_time:
-        return
-    if is_utc(analysis.time_zone) and not is_local_time(relation, column):
-        return
+        return relation
+    windows = replace(relation, event_time=relation.event_time | {"window_time"})
+    if is_utc(analysis.time_zone) and not (is_cumulating or is_local_time(relation, column)):
+        return windows
     stage = WindowStage(f"millrace_windows_{uuid.uuid4().hex[:12]}", node.copy())
     analysis.stages.append(stage)
     analysis.is_rewritten = True
@@ -66,6 +71,7 @@ def stage_windows(analysis: Analysis, node: exp.Select, relation: Relation) -> N
         node.set(name, None)
     for name, part in read.args.items():
         node.set(name, part)
+    return windows
 
 
 def is_local_time(relation: Relation, column: str) -> bool:
@@ -74,14 +80,22 @@ def is_local_time(relation: Relation, column: str) -> bool:
     return type_ is not None and type_.typeName() == "timestamp_ntz"
 
 
-def _time_column(node: exp.Select) -> str:
-    """Return the column that a table function of windows computes them from, in lower case; empty for other queries."""
+def _time_column(node: exp.Select) -> tuple[str, bool]:
+    """Return the column that a table function of windows computes them from, and whether the function is CUMULATE.
+
+    The column is in lower case; empty for other queries.
+    """
     from sqlglot import exp
 
-    from_ = node.args.get("from_")
-    inner = from_.this.this if from_ is not None and isinstance(from_.this, exp.Subquery) else None
-    if not isinstance(inner, exp.Select) or not any(item.alias == "window_time" for item in node.expressions):
-        return ""
-    window = next((item.this for item in inner.expressions if item.alias == "__window"), None)
-    column = window.find(exp.Column) if window is not None else None
-    return column.name.lower() if column is not None else ""
+    if not any(item.alias == "window_time" for item in node.expressions):
+        return "", False
+    inner: Any = node
+    while (from_ := inner.args.get("from_")) is not None and isinstance(from_.this, exp.Subquery):
+        inner = from_.this.this
+        if not isinstance(inner, exp.Select):
+            break
+        for item in inner.expressions:
+            column = item.find(exp.Column) if item.alias in {"__window", LARGEST_COLUMN} else None
+            if column is not None and not isinstance(item.this, exp.Column):
+                return column.name.lower(), item.alias == LARGEST_COLUMN
+    return "", False

@@ -17,12 +17,12 @@ class LiveTable:
     """The rows that the changes so far have left. One thread applies changes, others may read the rows.
 
     Args:
-        key: The positions of the columns that identify a row; empty when nothing does, so that a change names a whole
-            row.
+        key: The positions of the columns that identify a row; empty for a table of one row; None when nothing
+            identifies a row, so that a change names it as a whole.
     """
 
-    def __init__(self, key: Sequence[int] = ()) -> None:
-        self._key = tuple(key)
+    def __init__(self, key: Sequence[int] | None = None) -> None:
+        self._key = key
         self._rows: dict[Hashable, list[tuple[Any, ...]]] = {}
         self._lock = threading.Lock()
         self.changes = 0
@@ -34,17 +34,17 @@ class LiveTable:
             kind: ``+I``, ``-U``, ``+U`` or ``-D``.
             row: The values of its columns.
         """
-        identity = _hashable(tuple(row[place] for place in self._key) if self._key else row)
+        identity = _hashable(row if self._key is None else tuple(row[place] for place in self._key))
         with self._lock:
             self.changes += 1
             if kind in ("-U", "-D"):
                 self._remove(identity)
-            elif self._key:
+            elif self._key is None:
+                self._rows.setdefault(identity, []).append(row)
+            else:
                 # A row that changes goes to the end, where people look for what is new
                 self._rows.pop(identity, None)
                 self._rows[identity] = [row]
-            else:
-                self._rows.setdefault(identity, []).append(row)
 
     def _remove(self, identity: Hashable) -> None:
         left = self._rows.get(identity, [])[:-1]
@@ -89,7 +89,9 @@ class LiveResult:
         self._kind = names.index(ROW_KIND_COLUMN) if ROW_KIND_COLUMN in names else None
         self._places = [place for place in range(len(names)) if place != self._kind]
         self.columns = [names[place] for place in self._places]
-        self.table = LiveTable([self.columns.index(name) for name in result.upsert_key if name in self.columns])
+        names = [name.lower() for name in self.columns]
+        key = result.upsert_key
+        self.table = LiveTable(None if key is None else [names.index(name) for name in key])
 
     def follow(self) -> None:
         """Apply changes until the stream ends; Ctrl-C ends its query."""

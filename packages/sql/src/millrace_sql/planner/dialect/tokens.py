@@ -100,6 +100,7 @@ class TokenRewriter:
                 or self._pattern(index)
                 or self._cast(index)
                 or self._average(index)
+                or self._array_of_rows(index)
                 or self._call(index)
             )
             if found is None:
@@ -262,6 +263,24 @@ class TokenRewriter:
         clauses = f" {self._rewritten(close + 1, end)}" if end > close + 1 else ""
         quotient = f"SUM({value}){clauses} DIV COUNT({value}){clauses}"
         return self._replaced(index, end, f"CAST({quotient} AS {kind_of(type_)})")
+
+    def _array_of_rows(self, index: int) -> tuple[list[Edit], int] | None:
+        """Replace ARRAY_AGG, whose arrays have NULL too, and which is NULL without rows."""
+        if self._is_spark or self._word(index) != "ARRAY_AGG" or self._word(index + 1) != "(":
+            return None
+        close = self.closing(index + 1)
+        end = self._products.end_of_call(close)
+        distinct = "DISTINCT " if self._word(index + 2) == "DISTINCT" else ""
+        first = index + 2 + (self._word(index + 2) in {"DISTINCT", "ALL"})
+        nulls = [self._word(close - 2), self._word(close - 1)]
+        last = close - 2 if nulls in (["IGNORE", "NULLS"], ["RESPECT", "NULLS"]) else close
+        value = self._rewritten(first, last)
+        clauses = f" {self._rewritten(close + 1, end)}" if end > close + 1 else ""
+        if nulls == ["IGNORE", "NULLS"]:
+            arrays = f"COLLECT_LIST({distinct}{value}){clauses}"
+            return self._replaced(index, end, f"CASE WHEN COUNT({value}){clauses} > 0 THEN {arrays} END")
+        arrays = f"TRANSFORM(COLLECT_LIST({distinct}STRUCT({value} AS v)){clauses}, e -> e.v)"
+        return self._replaced(index, end, f"CASE WHEN COUNT(*){clauses} > 0 THEN {arrays} END")
 
     def _cast(self, index: int) -> tuple[list[Edit], int] | None:
         if self._word(index) not in {"CAST", "TRY_CAST"} or self._word(index + 1) != "(":
