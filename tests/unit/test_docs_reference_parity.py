@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import millrace
-from millrace.api.metrics_model import PartitionMetrics, SinkMetrics, SourceMetrics
+from millrace.contracts.metrics import PartitionMetrics, SinkMetrics, SourceMetrics
 from millrace.api.sink import KafkaSinkBuilder
 from millrace.api.source import KafkaSourceBuilder
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS

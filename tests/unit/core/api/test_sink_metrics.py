@@ -7,7 +7,7 @@ import logging
 import pytest
 
 import millrace
-from millrace.api.metrics_model import SinkMetrics
+from millrace.contracts.metrics import SinkMetrics
 from millrace.api.sink_metrics import MAX_PRODUCERS, add_report
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import CONNECTIONS, send

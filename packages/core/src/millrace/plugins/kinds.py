@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         DeadLetterCollector,
         Format,
         HeaderFilter,
+        MetricsReporter,
         OffsetInitializer,
         Partitioner,
         PipelineSink,
@@ -126,6 +127,12 @@ STATE_BACKEND: Kind[StateBackend] = Kind(
     "millrace.contracts:StateBackend",
     {"millrace-state": ("lmdb",)},
 )
+METRICS_REPORTER: Kind[MetricsReporter] = Kind(
+    "metrics reporter",
+    "millrace_metrics_reporters",
+    "millrace.contracts:MetricsReporter",
+    {"millrace-ui": ("prometheus",)},
+)
 
 KINDS: tuple[Kind[Any], ...] = (
     FORMAT,
@@ -140,4 +147,5 @@ KINDS: tuple[Kind[Any], ...] = (
     TABLE_FACTORY,
     PIPELINE_SOURCE,
     PIPELINE_SINK,
+    METRICS_REPORTER,
 )
