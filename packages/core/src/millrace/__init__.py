@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from millrace.api.key_order import upsert_batches as upsert_batches
     from millrace.api.metrics import metrics as metrics
     from millrace.api.metrics_listener import MetricsListener as MetricsListener
-    from millrace.contracts.metrics import PartitionMetrics as PartitionMetrics
-    from millrace.contracts.metrics import QueryMetrics as QueryMetrics
-    from millrace.contracts.metrics import SinkMetrics as SinkMetrics
-    from millrace.contracts.metrics import SourceMetrics as SourceMetrics
     from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
     from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
     from millrace.api.offsets import KafkaTopicPartition as KafkaTopicPartition
@@ -51,9 +47,13 @@ if TYPE_CHECKING:
     from millrace.api.source import KafkaSource as KafkaSource
     from millrace.api.spark_state import normalize_upserts as normalize_upserts
     from millrace.api.string_schema import SimpleStringSchema as SimpleStringSchema
-    from millrace.api.ui import ui as ui
     from millrace.api.tracebacks import install_short_tracebacks as install_short_tracebacks
+    from millrace.api.ui import ui as ui
     from millrace.api.why import why as why
+    from millrace.contracts.metrics import PartitionMetrics as PartitionMetrics
+    from millrace.contracts.metrics import QueryMetrics as QueryMetrics
+    from millrace.contracts.metrics import SinkMetrics as SinkMetrics
+    from millrace.contracts.metrics import SourceMetrics as SourceMetrics
     from millrace.failures import explain_failure as explain_failure
 
 __all__ = [

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Addresses that only this machine reaches."""
 
+STALLED_AFTER_S = 300.0
+"""The seconds without progress after which a query that has something to read is not well."""
+
 
 class LivePage:
     """A page that shows the queries of a session while it is open.
@@ -36,7 +39,9 @@ class LivePage:
         histories = Histories()
         self._events = QueryEvents(histories.add)
         hosts = LOOPBACK if host in LOOPBACK else ()
-        self._server = Server(page_application(histories, Settings(Exposition(), 300, token, hosts)), host, port, "page")
+        self._server = Server(
+            page_application(histories, Settings(Exposition(), 300, token, hosts)), host, port, "page"
+        )
         spark.streams.addListener(self._events)
 
     @property
@@ -47,7 +52,7 @@ class LivePage:
     @property
     def on_metrics(self) -> OnMetrics:
         """The function to give to a `SinkMetricsCollector` that has the name of its query."""
-        return self._events.on_sink_metrics  # type: ignore[return-value]
+        return self._events.on_metrics
 
     def close(self) -> None:
         """Close the page. Nothing happens the second time."""
@@ -71,6 +76,6 @@ def open_page(spark: SparkSession, host: str, port: int, token: str | None) -> L
         OptionsError: The port is taken, or an address that other machines reach has no token.
     """
     if host not in LOOPBACK and not token:
-        problem = f"host {host!r}: other machines reach this address, so give a token: millrace.ui(spark, {host!r}, token=...)"
+        problem = f"host {host!r}: other machines reach it, so give a token: millrace.ui(spark, {host!r}, token=...)"
         raise OptionsError("page", (problem,))
     return LivePage(spark, host, port, token)

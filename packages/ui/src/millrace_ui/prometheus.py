@@ -35,7 +35,7 @@ _PARTITION_NAMES = {metric.name for metric in PARTITION_METRICS}
 
 @dataclass(frozen=True)
 class Exposition:
-    """What is shown of the metrics.
+    """Choice of the metrics that are shown.
 
     Attributes:
         max_partitions: The number of a query's partitions above which they are added up: a label each would cost more
@@ -83,7 +83,9 @@ class _Reports(Collector):
         if self._exposition.with_lag_exporter_names:
             for name in LAG_EXPORTER_NAMES:
                 family = GaugeMetricFamily(
-                    name, "Lag of a query, under the name that exporters of groups use.", labels=_LAG_EXPORTER_LABELS[name]
+                    name,
+                    "Lag of a query, under the name that exporters of groups use.",
+                    labels=_LAG_EXPORTER_LABELS[name],
                 )
                 for value in lags:
                     family.add_metric(value.labels, value.value)

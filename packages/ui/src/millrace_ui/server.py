@@ -33,7 +33,6 @@ class Server:
         # Open streams of events end by themselves when clients go; a closing page does not wait for them
         config.timeout_graceful_shutdown = 1
         self._server = uvicorn.Server(config)
-        self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, name="millrace-ui", daemon=True
         )

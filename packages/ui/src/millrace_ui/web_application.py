@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from millrace_ui.health import health_of
 from millrace_ui.prometheus import Exposition, render
@@ -140,13 +141,12 @@ class _Headers:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: dict[str, object]) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-                message = {**message, "headers": [*message["headers"], *headers]}  # type: ignore[misc]
+                MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)  # type: ignore[arg-type]
+        await self._app(scope, receive, send_with_headers)
 
 
 class _Token:

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from millrace.api.metrics import source_metrics
-from millrace.contracts.metrics import QueryReport, SinkMetrics
+from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
 from millrace.failures import sentence_of
 
 if TYPE_CHECKING:
@@ -46,12 +46,13 @@ class QueryEvents(StreamingQueryListener):
         self._lock = threading.Lock()
         self._has_failed = False
 
-    def on_sink_metrics(self, query: str, metrics: SinkMetrics) -> None:
-        """Add a sink's metrics to the report of the query that has the sink's name."""
-        with self._lock:
-            found = next((report for report in self._last.values() if report.query == query and report.is_active), None)
-        if found is not None:
-            self._hand_on(dataclasses.replace(found, sink=metrics, has_run=False))
+    def on_metrics(self, name: str, metrics: SourceMetrics | SinkMetrics) -> None:
+        """Add a sink's metrics to the report of the running query that has the sink's name."""
+        if isinstance(metrics, SinkMetrics):
+            with self._lock:
+                found = next((last for last in self._last.values() if last.query == name and last.is_active), None)
+            if found is not None:
+                self._hand_on(dataclasses.replace(found, sink=metrics, has_run=False))
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """Report a query that starts."""
@@ -94,7 +95,7 @@ class QueryEvents(StreamingQueryListener):
         except Exception:
             if not self._has_failed:
                 self._has_failed = True
-                logger.exception("a report of query %r could not be handed on; later failures are not logged", report.query)
+                logger.exception("a report of query %r failed; later failures are not logged", report.query)
 
 
 def report_of(progress: StreamingQueryProgress) -> QueryReport:

@@ -33,7 +33,7 @@ class MetricsReport:
     @property
     def on_metrics(self) -> OnMetrics:
         """The function to give to a `SinkMetricsCollector` that has the name of its query."""
-        return self._events.on_sink_metrics  # type: ignore[return-value]
+        return self._events.on_metrics
 
     def close(self) -> None:
         """Stop reporting. Nothing happens the second time."""

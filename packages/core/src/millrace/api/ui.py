@@ -36,5 +36,7 @@ def ui(spark: SparkSession, host: str = "127.0.0.1", port: int = 4050, *, token:
     """
     found = next(iter(entry_points(group=_GROUP)), None)
     if found is None:
-        raise MachineError("the live page is in a package that is not installed; install it with: pip install millrace-ui")
+        raise MachineError(
+            "the live page is in a package that is not installed; install it with: pip install millrace-ui"
+        )
     return found.load()(spark, host, port, token)

@@ -1,7 +1,7 @@
 """Every metric of millrace, declared once: its name, unit, kind and labels, and one sentence that says what it is.
 
-Exporters, the live page, dashboards and docs take them from here. Names follow Prometheus: base units, and ``_total`` for
-counters.
+Exporters, the live page, dashboards and docs take them from here. Names follow Prometheus: base units, and ``_total``
+for counters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from millrace.contracts.metrics import PartitionMetrics, QueryReport, SinkMetric
 
 
 class MetricKind(StrEnum):
-    """How the values of a metric go on."""
+    """Kinds of metrics: counters only rise, gauges go up and down."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -97,9 +97,7 @@ PARTITION_METRICS = (
     _of_partition(
         "committed_offset", MetricKind.GAUGE, "", "committed_offset", "Offset that the consumer group has committed."
     ),
-    _of_partition(
-        "records_total", MetricKind.COUNTER, "records", "num_records_in", "Records read, before any filter."
-    ),
+    _of_partition("records_total", MetricKind.COUNTER, "records", "num_records_in", "Records read, before any filter."),
     _of_partition(
         "bytes_total", MetricKind.COUNTER, "bytes", "num_bytes_in", "Bytes of the values of the records read."
     ),
@@ -160,7 +158,7 @@ SINK_TRANSACTIONS = Metric(
     MetricKind.COUNTER,
     "",
     ("query", "outcome"),
-    "Tasks of exactly-once writes by outcome: committed, aborted, or skipped since their rows were in the topic already.",
+    "Tasks of exactly-once writes by outcome: committed, aborted, or skipped because their rows were in the topic.",
 )
 
 _OUTCOMES = {
