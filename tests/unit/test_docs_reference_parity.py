@@ -13,10 +13,10 @@ from typing import NamedTuple
 import pytest
 
 import millrace
-from millrace.api.metrics_model import PartitionMetrics, SinkMetrics, SourceMetrics
 from millrace.api.sink import KafkaSinkBuilder
 from millrace.api.source import KafkaSourceBuilder
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS
+from millrace.contracts.metrics import PartitionMetrics, SinkMetrics, SourceMetrics
 from millrace.plugins.kinds import KINDS
 from millrace.plugins.manager import plugin_manager
 

@@ -8,7 +8,7 @@ program's own Python where nobody has chosen one (`millrace.spark_python`).
 - Queries: `await_end`, `repartition_by_key`, `upsert_batches`, `normalize_upserts`.
 - Before a query, and when it fails or is idle: `probe`, `plan`, `why`, `explain_decode`, `explain_failure`.
 - Metrics: `metrics` and its `QueryMetrics`, `SourceMetrics`, `PartitionMetrics`, `SinkMetrics`; `MetricsListener`,
-  `SinkMetricsCollector`.
+  `SinkMetricsCollector`; `report_metrics`, `ui`.
 - Builders as in PyFlink: `KafkaSource`, `KafkaSink`, `KafkaOffsetsInitializer`, `KafkaOffsetResetStrategy`,
   `KafkaTopicPartition`, `KafkaRecordSerializationSchema`, `SimpleStringSchema`, `KafkaTopicSelector`, `ProducerRecord`,
   `DeliveryGuarantee`.
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from millrace.api.key_order import upsert_batches as upsert_batches
     from millrace.api.metrics import metrics as metrics
     from millrace.api.metrics_listener import MetricsListener as MetricsListener
-    from millrace.api.metrics_model import PartitionMetrics as PartitionMetrics
-    from millrace.api.metrics_model import QueryMetrics as QueryMetrics
-    from millrace.api.metrics_model import SinkMetrics as SinkMetrics
-    from millrace.api.metrics_model import SourceMetrics as SourceMetrics
     from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
     from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
     from millrace.api.offsets import KafkaTopicPartition as KafkaTopicPartition
@@ -41,6 +37,7 @@ if TYPE_CHECKING:
     from millrace.api.record_functions import KafkaTopicSelector as KafkaTopicSelector
     from millrace.api.record_functions import ProducerRecord as ProducerRecord
     from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
+    from millrace.api.reporting import report_metrics as report_metrics
     from millrace.api.session import local_session as local_session
     from millrace.api.session import set_active_session as set_active_session
     from millrace.api.session import thread_properties as thread_properties
@@ -51,7 +48,12 @@ if TYPE_CHECKING:
     from millrace.api.spark_state import normalize_upserts as normalize_upserts
     from millrace.api.string_schema import SimpleStringSchema as SimpleStringSchema
     from millrace.api.tracebacks import install_short_tracebacks as install_short_tracebacks
+    from millrace.api.ui import ui as ui
     from millrace.api.why import why as why
+    from millrace.contracts.metrics import PartitionMetrics as PartitionMetrics
+    from millrace.contracts.metrics import QueryMetrics as QueryMetrics
+    from millrace.contracts.metrics import SinkMetrics as SinkMetrics
+    from millrace.contracts.metrics import SourceMetrics as SourceMetrics
     from millrace.failures import explain_failure as explain_failure
 
 __all__ = [
@@ -82,8 +84,10 @@ __all__ = [
     "plan",
     "probe",
     "repartition_by_key",
+    "report_metrics",
     "set_active_session",
     "thread_properties",
+    "ui",
     "upsert_batches",
     "why",
 ]
@@ -99,7 +103,9 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.key_order": ["repartition_by_key", "upsert_batches"],
         "millrace.api.metrics": ["metrics"],
         "millrace.api.metrics_listener": ["MetricsListener"],
-        "millrace.api.metrics_model": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],
+        "millrace.api.reporting": ["report_metrics"],
+        "millrace.api.ui": ["ui"],
+        "millrace.contracts.metrics": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],
         "millrace.api.plan": ["plan"],
         "millrace.api.offsets": ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"],
         "millrace.api.probe": ["probe"],

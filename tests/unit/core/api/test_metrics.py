@@ -9,7 +9,7 @@ import pytest
 
 from millrace.api.metrics import metrics, source_metrics
 from millrace.api.metrics_listener import MetricsListener
-from millrace.api.metrics_model import PartitionMetrics, QueryMetrics, SinkMetrics
+from millrace.contracts.metrics import PartitionMetrics, QueryMetrics, SinkMetrics
 
 REPORTED = {
     "partitions": {"a": {"0": [10, 100, 0, 5, 9, 4], "1": [2, 20, 3, 7, None, 1]}},

@@ -7,8 +7,8 @@ import logging
 import pytest
 
 import millrace
-from millrace.api.metrics_model import SinkMetrics
 from millrace.api.sink_metrics import MAX_PRODUCERS, add_report
+from millrace.contracts.metrics import SinkMetrics
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import CONNECTIONS, send
 from millrace.monitoring.sink_report import SinkReport

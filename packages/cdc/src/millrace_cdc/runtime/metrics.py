@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from millrace.api.metrics_model import Metrics, SourceMetrics
+from millrace.contracts.metrics import Metrics, SourceMetrics
 from millrace_cdc.runtime.task_reports import by_reason
 
 if TYPE_CHECKING:

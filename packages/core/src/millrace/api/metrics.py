@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from millrace.api.metrics_model import PartitionMetrics, QueryMetrics, SourceMetrics
 from millrace.checkpoint import ReportedOffset, StreamOffset, parse_reported_offset
 from millrace.contracts import TopicPartition
+from millrace.contracts.metrics import PartitionMetrics, QueryMetrics, SourceMetrics
 from millrace.monitoring.progress import GroupProgress, PlanProgress, ReadProgress
 from millrace.monitoring.split_report import PartitionCounts
 

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from millrace.api.metrics import source_metrics
-from millrace.api.metrics_model import OnMetrics, SinkMetrics, SourceMetrics
+from millrace.contracts.metrics import OnMetrics, SinkMetrics, SourceMetrics
 
 logger = logging.getLogger("millrace.metrics")
 

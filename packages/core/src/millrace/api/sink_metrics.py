@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Mapping
 
-from millrace.api.metrics_model import OnMetrics, SinkMetrics
+from millrace.contracts.metrics import OnMetrics, SinkMetrics
 from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.sink_report import SinkReport
 from millrace.options.secrets import Properties

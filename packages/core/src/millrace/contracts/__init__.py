@@ -16,6 +16,8 @@ from millrace.contracts.format import (
     SerializationContext,
 )
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, HeaderFilterOptions, is_headers
+from millrace.contracts.metrics import QueryReport
+from millrace.contracts.metrics_reporter import MetricsReporter
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, StandardOffsets, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
@@ -79,6 +81,7 @@ __all__ = [
     "HeaderFilterOptions",
     "KeyedStore",
     "MalformedMessage",
+    "MetricsReporter",
     "NoOptions",
     "OffsetInitializer",
     "OffsetLookup",
@@ -92,6 +95,7 @@ __all__ = [
     "PipelineSource",
     "PipelineTable",
     "Plugin",
+    "QueryReport",
     "RecordPartitioner",
     "RecordProducer",
     "SampledMessage",

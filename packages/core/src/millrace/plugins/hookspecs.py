@@ -80,3 +80,8 @@ def millrace_state_backends() -> Mapping[str, str]:
 @hookspec
 def millrace_dead_letter_collectors() -> Mapping[str, str]:
     """Dead letter collectors (`millrace.contracts.DeadLetterCollector`), named in ``dirty-data.collector``."""
+
+
+@hookspec
+def millrace_metrics_reporters() -> Mapping[str, str]:
+    """Metrics reporters (subclasses of `millrace.contracts.MetricsReporter`), named to `millrace.report_metrics`."""

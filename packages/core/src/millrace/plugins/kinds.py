@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         DeadLetterCollector,
         Format,
         HeaderFilter,
+        MetricsReporter,
         OffsetInitializer,
         Partitioner,
         PipelineSink,
@@ -62,6 +63,9 @@ PIPELINE_SOURCE: Kind[PipelineSource] = Kind(
 )
 PIPELINE_SINK: Kind[PipelineSink] = Kind("pipeline sink", "millrace_pipeline_sinks", "millrace.contracts:PipelineSink")
 STATE_BACKEND: Kind[StateBackend] = Kind("state backend", "millrace_state_backends", "millrace.contracts:StateBackend")
+METRICS_REPORTER: Kind[MetricsReporter] = Kind(
+    "metrics reporter", "millrace_metrics_reporters", "millrace.contracts:MetricsReporter"
+)
 
 KINDS: tuple[Kind[Any], ...] = (
     FORMAT,
@@ -76,4 +80,5 @@ KINDS: tuple[Kind[Any], ...] = (
     TABLE_FACTORY,
     PIPELINE_SOURCE,
     PIPELINE_SINK,
+    METRICS_REPORTER,
 )

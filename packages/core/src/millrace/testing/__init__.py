@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from millrace.testing.dead_letter_collector import DeadLetterCollectorSuite
     from millrace.testing.format import FormatSuite
     from millrace.testing.header_filter import HeaderFilterSuite
+    from millrace.testing.metrics_reporter import MetricsReporterSuite
     from millrace.testing.offset_initializer import OffsetInitializerSuite
     from millrace.testing.partitioner import PartitionerSuite
     from millrace.testing.pipeline import PipelineSinkSuite, PipelineSourceSuite
@@ -36,6 +37,7 @@ __all__ = [
     "DeadLetterCollectorSuite",
     "FormatSuite",
     "HeaderFilterSuite",
+    "MetricsReporterSuite",
     "OffsetInitializerSuite",
     "PartitionerSuite",
     "PipelineSinkSuite",
@@ -63,6 +65,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace.testing.dead_letter_collector": ["DeadLetterCollectorSuite"],
         "millrace.testing.format": ["FormatSuite"],
         "millrace.testing.header_filter": ["HeaderFilterSuite"],
+        "millrace.testing.metrics_reporter": ["MetricsReporterSuite"],
         "millrace.testing.offset_initializer": ["OffsetInitializerSuite"],
         "millrace.testing.partitioner": ["PartitionerSuite"],
         "millrace.testing.pipeline": ["PipelineSinkSuite", "PipelineSourceSuite"],

@@ -1,4 +1,4 @@
-"""Metrics of sources and sinks: frozen values, with the names of the reference connectors in `to_dict`."""
+"""Metrics of sources, sinks and queries: frozen values, with the names of the reference connectors in `to_dict`."""
 
 from __future__ import annotations
 
@@ -161,6 +161,44 @@ class QueryMetrics(Metrics):
         sink: Its sink; None unless a `SinkMetricsCollector` was given.
     """
 
+    sources: tuple[SourceMetrics, ...] = ()
+    sink: SinkMetrics | None = None
+
+
+@dataclass(frozen=True)
+class QueryReport:
+    """The state of a streaming query after one of its events: its start, a micro-batch, an idle interval, its end.
+
+    Attributes:
+        query: Its name, or its id where it has none.
+        query_id: Its id, which outlives restarts.
+        run_id: The id of this run.
+        time: When Spark reported the event, in seconds since 1970.
+        is_active: Whether the query still runs.
+        error: The sentence that tells why it ended; None while it runs, or where it was stopped.
+        batch_id: The number of the last micro-batch; None before the first one has ended.
+        has_run: Whether this event tells of a new micro-batch.
+        input_rows: Rows that the micro-batch read, of all sources.
+        input_rows_per_second: Rows that arrived, by the time since the last micro-batch began.
+        processed_rows_per_second: Rows that were processed, by the duration of the micro-batch.
+        phases: The duration of each phase of the micro-batch in milliseconds, by Spark's names; ``triggerExecution``
+            is the whole.
+        sources: The metrics of its millrace sources.
+        sink: The metrics of its millrace sink; None where nobody collects them.
+    """
+
+    query: str
+    query_id: str
+    run_id: str
+    time: float
+    is_active: bool = True
+    error: str | None = None
+    batch_id: int | None = None
+    has_run: bool = False
+    input_rows: int = 0
+    input_rows_per_second: float = 0.0
+    processed_rows_per_second: float = 0.0
+    phases: Mapping[str, int] = field(default_factory=dict)
     sources: tuple[SourceMetrics, ...] = ()
     sink: SinkMetrics | None = None
 

@@ -1,0 +1,125 @@
+"""Follow the queries of a session: a report for each of their events."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from millrace.api.metrics import source_metrics
+from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
+from millrace.failures import sentence_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+logger = logging.getLogger("millrace.metrics")
+
+MAX_QUERIES = 200
+"""The number of queries whose last report is remembered; those that have ended longest ago are forgotten first."""
+
+
+class QueryEvents(StreamingQueryListener):
+    """Make a report of each event of a session's queries, and hand it on.
+
+    Add it by ``spark.streams.addListener``. Spark calls it between micro-batches, so ``on_report`` must return at once;
+    if it fails, that is logged once.
+
+    Args:
+        on_report: Gets each report.
+    """
+
+    def __init__(self, on_report: Callable[[QueryReport], None]) -> None:
+        self._on_report = on_report
+        self._last: dict[str, QueryReport] = {}
+        self._lock = threading.Lock()
+        self._has_failed = False
+
+    def on_metrics(self, name: str, metrics: SourceMetrics | SinkMetrics) -> None:
+        """Add a sink's metrics to the report of the running query that has the sink's name."""
+        if isinstance(metrics, SinkMetrics):
+            with self._lock:
+                found = next((last for last in self._last.values() if last.query == name and last.is_active), None)
+            if found is not None:
+                self._hand_on(dataclasses.replace(found, sink=metrics, has_run=False))
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
+        """Report a query that starts."""
+        name = event.name or str(event.id)
+        self._hand_on(QueryReport(name, str(event.id), str(event.runId), seconds_of(event.timestamp)))
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
+        """Report a micro-batch, or that there was nothing to read."""
+        progress = event.progress
+        last = self._last.get(str(progress.runId))
+        report = report_of(progress)
+        has_run = last is None or last.batch_id != report.batch_id or report.input_rows > 0
+        self._hand_on(dataclasses.replace(report, has_run=has_run, sink=last.sink if last else None))
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
+        """Report that a query is idle."""
+        last = self._last.get(str(event.runId))
+        if last is not None:
+            self._hand_on(dataclasses.replace(last, time=seconds_of(event.timestamp), has_run=False))
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
+        """Report that a query has ended, and why."""
+        run = str(event.runId)
+        last = self._last.get(run) or QueryReport(str(event.id), str(event.id), run, 0.0)
+        error = None if event.exception is None else sentence_of(RuntimeError(event.exception))
+        now = datetime.now(UTC).timestamp()
+        self._hand_on(dataclasses.replace(last, time=now, is_active=False, error=error, has_run=False))
+
+    def _hand_on(self, report: QueryReport) -> None:
+        with self._lock:
+            # An earlier run of the same query is over
+            for run in [run for run, last in self._last.items() if last.query_id == report.query_id]:
+                del self._last[run]
+            self._last[report.run_id] = report
+            while len(self._last) > MAX_QUERIES:
+                ended = (run for run, last in self._last.items() if not last.is_active)
+                del self._last[next(ended, next(iter(self._last)))]
+        try:
+            self._on_report(report)
+        except Exception:
+            if not self._has_failed:
+                self._has_failed = True
+                logger.exception("a report of query %r failed; later failures are not logged", report.query)
+
+
+def report_of(progress: StreamingQueryProgress) -> QueryReport:
+    """Return the report of a micro-batch."""
+    return QueryReport(
+        query=progress.name or str(progress.id),
+        query_id=str(progress.id),
+        run_id=str(progress.runId),
+        time=seconds_of(progress.timestamp),
+        batch_id=progress.batchId,
+        has_run=True,
+        input_rows=progress.numInputRows,
+        input_rows_per_second=_rate(progress.inputRowsPerSecond),
+        processed_rows_per_second=_rate(progress.processedRowsPerSecond),
+        phases=dict(progress.durationMs),
+        sources=source_metrics(progress),
+    )
+
+
+def seconds_of(timestamp: str) -> float:
+    """Return a time of Spark's events in seconds since 1970."""
+    return datetime.fromisoformat(timestamp).timestamp()
+
+
+def _rate(value: float | None) -> float:
+    # Spark divides by a duration of 0
+    return value if value is not None and 0 <= value < float("inf") else 0.0

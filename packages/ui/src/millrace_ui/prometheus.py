@@ -1,0 +1,121 @@
+"""Render the metrics of queries as Prometheus reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+import millrace
+from millrace.contracts import QueryReport
+from millrace.contracts.metric_declarations import (
+    BUILD_INFO,
+    METRICS,
+    PARTITION_METRICS,
+    MetricKind,
+    Value,
+    values_of,
+)
+from millrace.contracts.metric_declarations import Metric as Declaration
+
+LAG_EXPORTER_NAMES = ("kafka_consumergroup_group_lag", "kafka_consumergroup_lag")
+"""The names that exporters of consumer groups give to a partition's lag."""
+
+_LAG_EXPORTER_LABELS = {
+    "kafka_consumergroup_group_lag": ("group", "topic", "partition"),
+    "kafka_consumergroup_lag": ("consumergroup", "topic", "partition"),
+}
+
+_PARTITION_NAMES = {metric.name for metric in PARTITION_METRICS}
+
+
+@dataclass(frozen=True)
+class Exposition:
+    """Choice of the metrics that are shown.
+
+    Attributes:
+        max_partitions: The number of a query's partitions above which they are added up: a label each would cost more
+            than it tells.
+        with_lag_exporter_names: Whether the lag is shown under the names of consumer group exporters, too, with the
+            query as the group.
+    """
+
+    max_partitions: int = 200
+    with_lag_exporter_names: bool = False
+
+
+def render(reports: Iterable[QueryReport], exposition: Exposition, accepts: str = "") -> tuple[bytes, str]:
+    """Render the last report of each query.
+
+    Args:
+        reports: The reports.
+        exposition: The choice of what is shown.
+        accepts: The header ``Accept`` of the request.
+
+    Returns:
+        The text, and its content type.
+    """
+    registry = CollectorRegistry()
+    registry.register(_Reports(list(reports), exposition))
+    encoder, content_type = choose_encoder(accepts)
+    return encoder(registry), content_type
+
+
+class _Reports(Collector):
+    def __init__(self, reports: list[QueryReport], exposition: Exposition) -> None:
+        self._reports = reports
+        self._exposition = exposition
+
+    def collect(self) -> Iterator[Metric]:
+        families = {metric.name: _family(metric) for metric in METRICS}
+        families[BUILD_INFO.name].add_metric([millrace.__version__], 1)
+        lags: list[Value] = []
+        for report in self._reports:
+            for value in self._values(report):
+                families[value.metric.name].add_metric(value.labels, value.value)
+                if value.metric.source == "pending_records":
+                    lags.append(value)
+        yield from families.values()
+        if self._exposition.with_lag_exporter_names:
+            for name in LAG_EXPORTER_NAMES:
+                family = GaugeMetricFamily(
+                    name,
+                    "Lag of a query, under the name that exporters of groups use.",
+                    labels=_LAG_EXPORTER_LABELS[name],
+                )
+                for value in lags:
+                    family.add_metric(value.labels, value.value)
+                yield family
+
+    def _values(self, report: QueryReport) -> Iterable[Value]:
+        values = values_of(report)
+        partitions = sum(len(source.partitions) for source in report.sources)
+        return values if partitions <= self._exposition.max_partitions else _without_partitions(values)
+
+
+def _family(metric: Declaration) -> CounterMetricFamily | GaugeMetricFamily:
+    if metric.kind == MetricKind.COUNTER:
+        return CounterMetricFamily(metric.name.removesuffix("_total"), metric.help, labels=metric.labels)
+    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+
+
+def _without_partitions(values: Iterable[Value]) -> Iterator[Value]:
+    """Add partitions up by topic, with an empty label; of ages the largest counts, and offsets have no sum."""
+    sums: dict[tuple[str, tuple[str, ...]], Value] = {}
+    for value in values:
+        if value.metric.name not in _PARTITION_NAMES:
+            yield value
+        elif not value.metric.source.endswith("offset"):
+            labels = (*value.labels[:-1], "")
+            before = sums.get((value.metric.name, labels))
+            total = value.value if before is None else _together(value.metric, before.value, value.value)
+            sums[value.metric.name, labels] = Value(value.metric, labels, total)
+    yield from sums.values()
+
+
+def _together(metric: Declaration, one: float, other: float) -> float:
+    return max(one, other) if metric.unit == "seconds" else one + other
