@@ -31,8 +31,11 @@ class Split:
         ranges: The ranges.
         is_stream: Whether they are of a micro-batch.
         state: The name of the stream's state, for a table whose changes have old rows; None without state.
+        restart_offsets: With state, for each range the first offset of its partition from which a restarted query may
+            read again: states from there on are kept.
     """
 
     ranges: tuple[OffsetRange, ...]
     is_stream: bool = False
     state: StateId | None = None
+    restart_offsets: tuple[int, ...] = ()

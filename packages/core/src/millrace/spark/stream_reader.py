@@ -120,7 +120,13 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         ]
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Do nothing: Spark calls it late, when the next micro-batch has records; see `latestOffset`."""
+        """Note from where a restart may read again.
+
+        The group's commits do not wait for it: Spark calls it late, when the next micro-batch has records; see
+        `latestOffset`.
+        """
+        if self._state_preparation is not None:
+            self._state_preparation.commit(StreamOffset.from_json(end))
 
     def stop(self) -> None:
         """End the query."""
