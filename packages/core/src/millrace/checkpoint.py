@@ -26,8 +26,8 @@ Offsets = Mapping[TopicPartition, int]
 class StreamOffset:
     """The positions of a stream in its partitions.
 
-    As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"``, ``"stop"`` and ``"epochs"`` of the same
-    shape as ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
+    As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"``, ``"new"``, ``"stop"`` and ``"epochs"`` of
+    the same shape as ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
 
     Attributes:
         positions: For each partition the offset of the record to read next.
@@ -40,6 +40,8 @@ class StreamOffset:
         owner: A name that the stream gave itself when it began, by which others that use its group know it.
         leader_epochs: For each partition the epoch of a leader whose log held all records before its position
             (KIP-320), where it is known. A later leader may lack some of them.
+        discovered: Where partitions begin that micro-batches before this one have added. A restart needs them if the
+            offset log leaves those micro-batches out, as with asynchronous progress tracking.
     """
 
     positions: Offsets
@@ -48,10 +50,15 @@ class StreamOffset:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     owner: str = ""
     leader_epochs: Offsets = field(default_factory=dict)
+    discovered: Offsets = field(default_factory=dict)
 
     def starting_offsets(self, previous: StreamOffset) -> dict[TopicPartition, int]:
-        """Return where the batch begins that ends here, ``previous`` being the offset before this one."""
-        return {**previous.positions, **self.start_overrides}
+        """Return where the batch begins that ends here.
+
+        Args:
+            previous: The offset before this one in the offset log.
+        """
+        return {**self.discovered, **previous.positions, **self.start_overrides}
 
     @property
     def is_bounded(self) -> bool:
@@ -64,7 +71,12 @@ class StreamOffset:
 
     def to_json(self) -> dict[str, Any]:
         """Return the offset as Spark stores it."""
-        optional = {"from": self.start_overrides, "stop": self.stopping_offsets, "epochs": self.leader_epochs}
+        optional = {
+            "from": self.start_overrides,
+            "new": self.discovered,
+            "stop": self.stopping_offsets,
+            "epochs": self.leader_epochs,
+        }
         return {
             "v": VERSION,
             "topics": nest_by_topic(self.positions),
@@ -86,11 +98,11 @@ class StreamOffset:
                 f"the checkpoint holds an offset of version {version!r}, this millrace reads version {VERSION}: "
                 f"{dict(stored)}. Use the millrace that wrote it, or another checkpoint location"
             )
-        names = ("topics", "from", "stop", "epochs")
-        positions, overrides, stop, epochs = (flatten_by_topic(stored.get(name, {})) for name in names)
+        names = ("topics", "from", "stop", "epochs", "new")
+        positions, overrides, stop, epochs, new = (flatten_by_topic(stored.get(name, {})) for name in names)
         # Earlier versions stored what brokers before 2.8 answered
         ids = {topic: each for topic, each in stored.get("ids", {}).items() if each != UNKNOWN_TOPIC_ID}
-        return cls(positions, overrides, stop, ids, stored.get("owner", ""), epochs)
+        return cls(positions, overrides, stop, ids, stored.get("owner", ""), epochs, new)
 
 
 @dataclass(frozen=True)

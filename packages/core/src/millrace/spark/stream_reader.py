@@ -125,8 +125,11 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         The group's commits do not wait for it: Spark calls it late, when the next micro-batch has records; see
         `latestOffset`.
         """
-        if self._state_preparation is not None:
-            self._state_preparation.commit(StreamOffset.from_json(end))
+        with user_errors():
+            offset = StreamOffset.from_json(end)
+            self._planner().on_logged(offset)
+            if self._state_preparation is not None:
+                self._state_preparation.commit(offset)
 
     def stop(self) -> None:
         """End the query."""

@@ -79,6 +79,8 @@ class Planner:
         self._next_high_watermarks_at = clock()
         # Those of partitions whose last records are behind open transactions
         self._behind_transactions: Offsets = {}
+        # Where partitions begin that the first offset from which a restart may read does not have
+        self._discovered: dict[TopicPartition, int] = {}
         self._loss_policy = LossPolicy(fail=options.fail_on_data_loss, skip_to_end=options.offset_reset == "latest")
         self._discovery = PartitionDiscovery(
             admin,
@@ -154,7 +156,9 @@ class Planner:
         subscribed, bounds = logs
         known = start.positions if run_end is None else {**start.positions, **run_end}
         partitions = [p for p in subscribed.partitions if run_end is None or p in known]
-        overrides = {p: bounds.begin[p] for p in partitions if p not in start.positions} | dict(resumed)
+        new = {p: bounds.begin[p] for p in partitions if p not in start.positions}
+        self._discovered |= new
+        overrides = new | dict(resumed)
         begin = {**start.positions, **overrides}
         end = {partition: bounds.end[partition] for partition in partitions}
         high = {p: at for p, at in self._high_watermarks.items() if p in end}
@@ -171,7 +175,8 @@ class Planner:
         known_ids = {topic: topic_id for topic, topic_id in start.topic_ids.items() if topic in known_topics}
         topic_ids = {**known_ids, **subscribed.topic_ids}
         epochs = {p: epoch for p, epoch in bounds.leader_epochs.items() if p in end}
-        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner, epochs)
+        discovered = {p: at for p, at in self._discovered.items() if p in end and p not in overrides}
+        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner, epochs, discovered)
 
     def next_end(self, start: StreamOffset, available: StreamOffset, *, draining: bool) -> StreamOffset:
         """Return where the next micro-batch ends, by the read limits; ``start`` itself when there is to be none yet.
@@ -211,6 +216,10 @@ class Planner:
         """Commit an offset to the consumer group, if the user wants that."""
         if self._group:
             self._group.commit(offset.positions)
+
+    def on_logged(self, offset: StreamOffset) -> None:
+        """Note that no restart begins before an offset, since Spark's offset log has a later one."""
+        self._discovered = {p: at for p, at in self._discovered.items() if p not in offset.positions}
 
     def progress(self) -> PlanProgress:
         """Return the planner's metrics."""
