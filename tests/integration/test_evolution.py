@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from pyspark.errors import StreamingQueryException
 
+import millrace
+from millrace import KafkaSource
 from millrace.errors import OptionsError, SchemaChangedError, SchemaError
+from millrace.streams import SOURCE_EVOLUTION
 from millrace_catalog import KafkaJsonCatalog, restart_on_schema_change
 from millrace_catalog.evolution import CreateTable
 from support.kafka import produce
@@ -249,3 +252,27 @@ def test_asynchronous_progress_tracking_is_refused(evolving, spark):
     with pytest.raises(OptionsError, match="restart_on_schema_change excludes 'asyncProgressTrackingEnabled'"):
         restart_on_schema_change(topic.table(), start, spark=spark, checkpoint_location=topic.checkpoint)
     assert spark.streams.active == []
+
+
+@pytest.mark.nightly
+def test_columns_follow_the_messages_where_spark_demands_names_of_sources(spark, connection, make_topic, tmp_path):
+    session = spark.newSession()
+    session.conf.set(SOURCE_EVOLUTION, "true")
+    topic = Evolving(session, connection, make_topic(), tmp_path)
+    topic.write({"id": 1})
+    before = topic.table()
+    topic.write({"id": 2, "note": "x"})
+    with topic.run(before) as query:
+        assert query.await_termination(120)
+    assert query.restarts == 1
+    assert topic.rows("id", "note") == [(1, None), (2, "x")]
+    # What the restart has read in Spark's second version of the log, and the plan reads
+    assert (tmp_path / "checkpoint/offsets/0").read_text().startswith("v2\n")
+    plan = millrace.plan({**connection, "topic": topic.topic, "format": "raw"}, checkpoint=topic.checkpoint)
+    assert "by the checkpoint, with micro-batch 1" in str(plan)
+
+    builder = KafkaSource.builder().set_bootstrap_servers(connection["properties.bootstrap.servers"])
+    ids = builder.set_topics(make_topic(), topic.topic).build().load(session).selectExpr("offset AS id")
+    both = before.read_stream(session, EARLIEST).select("id").union(ids)
+    query = both.writeStream.format("noop").trigger(availableNow=True).start()
+    assert query.awaitTermination(120)

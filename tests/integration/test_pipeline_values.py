@@ -7,6 +7,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from millrace import set_active_session
+from millrace.streams import SOURCE_EVOLUTION
 from millrace_cdc import Pipeline
 
 PIPELINE = """
@@ -169,3 +170,14 @@ def test_a_second_pipeline_runs_in_the_same_session_which_stays_as_it_was(spark,
         active = SparkSession.getActiveSession()
         assert active is not None
         assert active.conf.get("spark.sql.session.timeZone") == "UTC"
+
+
+@pytest.mark.nightly
+def test_a_pipeline_runs_where_spark_demands_names_of_sources(spark, tmp_path):
+    session = spark.newSession()
+    session.conf.set(SOURCE_EVOLUTION, "true")
+    running = Pipeline.from_yaml(PIPELINE).run(session, checkpoint_location=str(tmp_path), once=True)
+    running.await_termination()
+    assert running.sink.tables["ods.users"] == [{"id": 2, "name": "y", "more": [1]}]
+    start = Pipeline.from_yaml(PIPELINE).plan(session, checkpoint_location=str(tmp_path)).start
+    assert (start.batch, start.repeats) == (0, False)

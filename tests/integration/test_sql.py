@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from millrace.streams import SOURCE_EVOLUTION
 from millrace_sql import SqlError, TableEnvironment
 from support.kafka import consume, produce
 from support.waiting import PATIENCE_S
@@ -233,3 +234,14 @@ def test_a_table_without_columns_has_those_of_its_messages(env, broker, orders):
     described = {row.name: row.type for row in env.execute_sql("DESCRIBE orders").collect()}
     assert described == {"o": "BIGINT", "id": "BIGINT", "country": "STRING", "amount": "DOUBLE"}
     assert env.sql_query("SELECT sum(id) AS ids FROM orders").collect()[0].ids == 3
+
+
+@pytest.mark.nightly
+def test_a_query_reads_a_table_twice_where_spark_demands_names_of_sources(spark, broker, orders, make_topic):
+    session = spark.newSession()
+    session.conf.set(SOURCE_EVOLUTION, "true")
+    env = TableEnvironment(session)
+    ids = make_topic()
+    env.execute_script(f"{table(broker, 'orders', orders)}; {table(broker, 'ids', ids, 'id BIGINT')};")
+    run_to_here(env.execute_sql("INSERT INTO ids SELECT id FROM orders UNION ALL SELECT id + 10 FROM orders"))
+    assert [each["id"] for each in values(broker, ids)] == [1, 11, 12, 2]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, LedgerError
 from millrace.kafka.transactional_producer import TransactionalProducer
+from millrace.kafka.write_admin import WriteAdmin
+from millrace.sink.committer.checkpoint_evidence import planned_batch
 from millrace.sink.committer.ledger_store import ledger_group, read_ledger, transactional_id
 from millrace.sink.committer.unfinished_batches import await_confirmations, unfinished_batch
 from millrace.sink.pipeline import commit_micro_batch, write
@@ -48,10 +53,10 @@ def values(broker, topic):
     return lambda: sorted(message.value().decode() for message in consume(broker.bootstrap_servers, topic))
 
 
-def write_task(config, run, index, *values, batch=0):
+def write_task(config, run, index, *values, batch=0, planned=None):
     """Write as a worker of its own."""
     rows = [pa.record_batch([pa.array([value.encode() for value in values])], schema=SCHEMA)] if values else []
-    task = WriteTask(index, 0, "me", batch, is_streaming=True, run=run)
+    task = WriteTask(index, 0, "me", batch, is_streaming=True, run=run, planned=planned)
     return write(config, SCHEMA, rows, task, resources=WorkerResources())
 
 
@@ -149,6 +154,26 @@ def test_rows_with_timestamps_of_their_own_are_not_compared(config, comparing, v
         else:
             write(wanted, schema, rows, task, resources=WorkerResources())
     assert values() == ["a"]
+
+
+def test_ledgers_that_somebody_has_deleted_are_noticed_by_the_checkpoint(config, options, values, broker, tmp_path):
+    config = dataclasses.replace(config, checkpoint_location=str(tmp_path))
+    result = write_task(config, "one", 0, "a")
+    commit_micro_batch(config, "me", "one", 0, {0: result})
+    write_task(config, "one", 0, "b", batch=1)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "1").write_text(f'v1\n{{"batchTimestampMs":{int(time.time() * 1000)}}}\n{{}}')
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    groups = [group for group in WriteAdmin(config.client).groups() if group.startswith(f"p-{options['topic']}.")]
+    for deleted in admin.delete_consumer_groups(groups).values():
+        deleted.result()
+    # The disk of another container has no note of the run
+    with pytest.raises(
+        LedgerError, match=r"micro-batch 0 of the query was completed, .* but Kafka knows of none: the c"
+    ):
+        write_task(config, "two", 0, "b", batch=1, planned=planned_batch(config, None))
+    assert values() == ["a", "b"]
 
 
 def test_a_ledger_tells_the_run_that_has_seen_the_rows_last(config):

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Self
@@ -106,10 +106,20 @@ class LateRequestProxy:
         self._due.append((kind, late))
 
     @contextmanager
-    def take_some(self, seed: int, part: float, *, deliver_after: int = 40) -> Iterator[list[str]]:
-        """Take some requests out by chance, and deliver each after some that follow it; yields the kinds so far.
+    def take_some(
+        self, seed: int, part: float, *, spared: Collection[str] = (TAKE_OVER,), deliver_after: int = 40
+    ) -> Iterator[list[str]]:
+        """Take some requests out by chance, and deliver each after some that follow it, or at the end.
 
-        Not those that take a transactional id over: brokers cannot tell a late one from a new producer.
+        Args:
+            seed: The seed of the chance.
+            part: The part of the requests to take out.
+            spared: Kinds of requests that are left alone; by default those that take a transactional id over, since
+                brokers cannot tell a late one from a new producer.
+            deliver_after: The most requests after which one is delivered.
+
+        Yields:
+            The kinds of the requests so far.
         """
         chance, taken, under_way = random.Random(seed), [], []
 
@@ -117,7 +127,7 @@ class LateRequestProxy:
             for due in [each for each in under_way if each[0] <= sum(self.counts.values()) and each[1].is_taken]:
                 under_way.remove(due)
                 threading.Thread(target=due[1].deliver, daemon=True).start()
-            if kind == TAKE_OVER or chance.random() >= part:
+            if kind in spared or chance.random() >= part:
                 return None
             request = LateRequest(kind)
             taken.append(kind)
@@ -128,7 +138,11 @@ class LateRequestProxy:
         try:
             yield taken
         finally:
-            self._choose = lambda _: None
+            with self._lock:
+                self._choose = lambda _: None
+            for _, request in under_way:
+                if request.is_taken:
+                    request.deliver()
 
     def _accept(self) -> None:
         with suppress(OSError):

@@ -90,6 +90,8 @@ class Stream:
     def __init__(self, topic: Topic, folder: Path, schema: pa.Schema = SCHEMA, **options: str) -> None:
         self.topic, self.folder, self.schema, self.options = topic, folder, schema, options
         self.offsets = [0]
+        # Whether Spark's offset log leaves micro-batches out, so that it names none that a restart does not repeat
+        self.log_is_sparse = False
         self.metrics = SplitMetrics()
         self.restart()
 
@@ -114,6 +116,8 @@ class Stream:
         first = {PARTITION: start} if start == self.offsets[0] else {}
         offsets = [StreamOffset({PARTITION: start}), StreamOffset({PARTITION: end}, first, owner="stream")]
         options = self.config("driver").options
+        if not self.log_is_sparse:
+            self._preparation.commit(offsets[0])
         (split,) = self._preparation.prepare(*offsets, plan_micro_batch(*offsets, options))
         return split
 

@@ -6,8 +6,9 @@ import pytest
 
 from millrace.checkpoint import (
     ReportedOffset,
+    RestartPoint,
     StreamOffset,
-    batch_before,
+    find_restart_point,
     logged_sources,
     parse_offset_log,
     parse_planning_time,
@@ -99,9 +100,27 @@ def test_another_version_of_the_offset_log_is_told(text: str) -> None:
         parse_offset_log(text)
 
 
-def test_the_micro_batch_before_one_is_the_newest_that_was_logged() -> None:
-    assert batch_before(9, [2, 5, 9, 12]) == 5
-    assert batch_before(2, [2, 5]) is None
+@pytest.mark.parametrize("text", ["v3\n{}\n{}", ""])
+def test_the_time_of_another_version_is_not_guessed(text: str) -> None:
+    with pytest.raises(MillraceError, match="offset log has version"):
+        parse_planning_time(text)
+
+
+@pytest.mark.parametrize(
+    ("begun", "done", "point"),
+    [
+        ([], [], None),
+        ([0], [], RestartPoint(None, 0)),
+        ([0, 1], [0], RestartPoint(0, 1)),
+        ([0, 1], [0, 1], RestartPoint(1, None)),
+        # Asynchronous progress tracking leaves micro-batches out; commits may have others than offsets
+        ([0, 5, 12], [0, 5], RestartPoint(5, 12)),
+        ([0, 5, 12], [0, 4], RestartPoint(5, 12)),
+    ],
+)
+def test_a_query_goes_on_where_its_logs_end(begun: list[int], done: list[int], point: RestartPoint | None) -> None:
+    names = [f".{number}.crc" for number in begun]
+    assert find_restart_point([*names, *map(str, begun)], map(str, done)) == point
 
 
 def test_a_bounded_stream_has_stopped_where_it_has_read_all_that_it_wants() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from millrace.contracts import TopicPartition
 from millrace.errors import MillraceError
@@ -58,8 +58,9 @@ class GoneTopics:
 class StreamOffset:
     """The positions of a stream in its partitions.
 
-    As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"``, ``"stop"`` and ``"epochs"`` of the same
-    shape as ``"topics"``, ``"ids": {"orders": "XNjw7E..."}``, ``"owner"`` and ``"gone"``, where they are not empty.
+    As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"``, ``"new"``, ``"stop"`` and ``"epochs"`` of
+    the same shape as ``"topics"``, ``"ids": {"orders": "XNjw7E..."}``, ``"owner"`` and ``"gone"``, where they are not
+    empty.
 
     Attributes:
         positions: For each partition the offset of the record to read next.
@@ -73,6 +74,8 @@ class StreamOffset:
         leader_epochs: For each partition the epoch of a leader whose log held all records before its position
             (KIP-320), where it is known. A later leader may lack some of them.
         gone: The positions in topics that are not there at the moment.
+        discovered: Where partitions begin that micro-batches before this one have added. A restart needs them if the
+            offset log leaves those micro-batches out, as with asynchronous progress tracking.
     """
 
     positions: Offsets
@@ -82,10 +85,15 @@ class StreamOffset:
     owner: str = ""
     leader_epochs: Offsets = field(default_factory=dict)
     gone: GoneTopics = field(default_factory=GoneTopics)
+    discovered: Offsets = field(default_factory=dict)
 
     def starting_offsets(self, previous: StreamOffset) -> dict[TopicPartition, int]:
-        """Return where the batch begins that ends here, ``previous`` being the offset before this one."""
-        return {**previous.positions, **self.start_overrides}
+        """Return where the batch begins that ends here.
+
+        Args:
+            previous: The offset before this one in the offset log.
+        """
+        return {**self.discovered, **previous.positions, **self.start_overrides}
 
     @property
     def is_bounded(self) -> bool:
@@ -98,7 +106,12 @@ class StreamOffset:
 
     def to_json(self) -> dict[str, Any]:
         """Return the offset as Spark stores it."""
-        optional = {"from": self.start_overrides, "stop": self.stopping_offsets, "epochs": self.leader_epochs}
+        optional = {
+            "from": self.start_overrides,
+            "new": self.discovered,
+            "stop": self.stopping_offsets,
+            "epochs": self.leader_epochs,
+        }
         return {
             "v": VERSION,
             "topics": nest_by_topic(self.positions),
@@ -121,10 +134,10 @@ class StreamOffset:
                 f"the checkpoint holds an offset of version {version!r}, this millrace reads version {VERSION}: "
                 f"{dict(stored)}. Use the millrace that wrote it, or another checkpoint location"
             )
-        names = ("topics", "from", "stop", "epochs")
-        positions, overrides, stop, epochs = (flatten_by_topic(stored.get(name, {})) for name in names)
+        names = ("topics", "from", "stop", "epochs", "new")
+        positions, overrides, stop, epochs, new = (flatten_by_topic(stored.get(name, {})) for name in names)
         gone = GoneTopics.from_json(stored.get("gone", {}))
-        return cls(positions, overrides, stop, _ids_from_json(stored), stored.get("owner", ""), epochs, gone)
+        return cls(positions, overrides, stop, _ids_from_json(stored), stored.get("owner", ""), epochs, gone, new)
 
 
 @dataclass(frozen=True)
@@ -190,24 +203,56 @@ def logged_sources(text: str) -> dict[str, str]:
     Raises:
         MillraceError: The file has another version.
     """
-    version, *lines = text.splitlines() or [""]
+    version, _, *lines = _lines_of_offset_log(text)
     if version == "v1":
-        return {str(number): line for number, line in enumerate(lines[1:])}
-    if version == "v2":
-        named = (line.partition(":") for line in lines[1:])
-        return {name: offset for name, _, offset in named}
-    raise MillraceError(
-        f"the checkpoint's offset log has version {version[:20]!r}, this millrace reads 'v1' and 'v2'. Use a millrace "
-        f"that supports the Spark that wrote it"
-    )
+        return {str(number): line for number, line in enumerate(lines)}
+    named = (line.partition(":") for line in lines)
+    return {name: offset for name, _, offset in named}
 
 
-def batch_before(batch: int, logged: Iterable[int]) -> int | None:
-    """Return the newest micro-batch in the offset log before another one; None where there is none.
+def _lines_of_offset_log(text: str) -> list[str]:
+    version, *lines = text.splitlines() or [""]
+    if version not in ("v1", "v2"):
+        raise MillraceError(
+            f"the checkpoint's offset log has version {version[:20]!r}, this millrace reads 'v1' and 'v2'. Use a "
+            f"millrace that supports the Spark that wrote it"
+        )
+    return [version, *lines] if lines else [version, ""]
 
-    With asynchronous progress tracking the log leaves most of them out.
+
+class RestartPoint(NamedTuple):
+    """The micro-batches between which a query goes on, by the names of their files in the offset log.
+
+    Attributes:
+        done: The last micro-batch that is complete; None before the first one.
+        repeated: The one that was begun and is repeated; None where a new one begins.
     """
-    return max((each for each in logged if each < batch), default=None)
+
+    done: int | None
+    repeated: int | None
+
+
+def find_restart_point(offsets: Iterable[str], commits: Iterable[str]) -> RestartPoint | None:
+    """Return where a query goes on; None where it has begun no micro-batch.
+
+    With asynchronous progress tracking the logs leave most micro-batches out: the one that is repeated then has the
+    records of all since the last one before it that the offset log has.
+
+    Args:
+        offsets: The names of the files of Spark's offset log, which has the micro-batches that were begun.
+        commits: Those of its commit log, which has the complete ones.
+    """
+    begun, done = _batch_numbers(offsets), _batch_numbers(commits)
+    if not begun:
+        return None
+    last = max(begun)
+    if last in done:
+        return RestartPoint(last, None)
+    return RestartPoint(max(begun - {last}, default=None), last)
+
+
+def _batch_numbers(names: Iterable[str]) -> set[int]:
+    return {int(name) for name in names if name.isdigit()}
 
 
 def parse_planning_time(text: str) -> float | None:
@@ -215,10 +260,14 @@ def parse_planning_time(text: str) -> float | None:
 
     Returns:
         Seconds since 1970, by the driver's clock; None where Spark does not say.
+
+    Raises:
+        MillraceError: The file has an unknown version.
     """
+    metadata = _lines_of_offset_log(text)[1]
     try:
-        return float(json.loads(text.splitlines()[1])["batchTimestampMs"]) / 1000
-    except (IndexError, KeyError, TypeError, ValueError):
+        return float(json.loads(metadata)["batchTimestampMs"]) / 1000
+    except (KeyError, TypeError, ValueError):
         return None
 
 

@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -142,14 +143,24 @@ def mark_callbacks_of_streams() -> None:
 
     @functools.wraps(for_each_batch)
     def mark_and_call(writer: DataStreamWriter, func: Callable[[DataFrame, int], None]) -> DataStreamWriter:
+        threads = threading.local()
+
         @functools.wraps(func)
         def marked(batch: DataFrame, number: int) -> None:
-            set_active_session(batch.sparkSession)
+            # Each run has a thread of its own, which keeps its properties; asking Java for them takes its time
+            if not (hasattr(threads, "is_marked") and _pins_threads()):
+                set_active_session(batch.sparkSession)
+                threads.is_marked = True
             func(batch, number)
 
         return for_each_batch(writer, marked)
 
     DataStreamWriter.foreachBatch = mark_and_call
+
+
+def _pins_threads() -> bool:
+    """Return whether each thread of Java that calls Python has a thread of its own here, as PySpark decides it."""
+    return os.environ.get("PYSPARK_PIN_THREAD", "true").lower() == "true"
 
 
 def empty_dataframe(spark: SparkSession, schema: StructType) -> DataFrame:

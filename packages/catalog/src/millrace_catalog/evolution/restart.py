@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from millrace.errors import OptionsError, SchemaChangedError, SchemaError
+from millrace.streams import stream_reader
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.evolving_read import evolving_read, layout_of
 from millrace_catalog.evolution.evolving_table import EvolvingTable
@@ -209,7 +210,8 @@ class _QueryRunner:
         columns = to_spark_schema(self.table.schema)
         if read.key_probe is not None:
             columns.add(read.key_probe, "string")
-        rows = self._spark.readStream.format("millrace").options(**read.options).schema(columns).load()
+        reader = stream_reader(self._spark, self._table_source.name).format("millrace")
+        rows = reader.options(**read.options).schema(columns).load()
         return self._start_query(rows if read.key_probe is None else rows.drop(read.key_probe), self.table.schema)
 
     def adapt(self, failure: Exception) -> None:

@@ -6,10 +6,9 @@ Spark writes the offsets of batch N to ``offsets/N`` before the batch (``OffsetS
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from millrace.checkpoint import StreamOffset, batch_before, parse_offset_log
+from millrace.checkpoint import StreamOffset, find_restart_point, parse_offset_log
 
 
 class CheckpointFiles(Protocol):
@@ -37,13 +36,11 @@ def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[OffsetRa
         checkpoint: Files of the query's checkpoint.
         topic: Name of the topic.
     """
-    planned, committed = _batch_numbers(checkpoint.names("offsets")), _batch_numbers(checkpoint.names("commits"))
-    if not planned or max(planned) in committed:
+    point = find_restart_point(checkpoint.names("offsets"), checkpoint.names("commits"))
+    if point is None or point.repeated is None:
         return []
-    batch = max(planned)
-    ends = parse_offset_log(checkpoint.read(f"offsets/{batch}"))
-    previous = batch_before(batch, planned)
-    starts = {} if previous is None else parse_offset_log(checkpoint.read(f"offsets/{previous}"))
+    ends = parse_offset_log(checkpoint.read(f"offsets/{point.repeated}"))
+    starts = {} if point.done is None else parse_offset_log(checkpoint.read(f"offsets/{point.done}"))
     ranges: dict[int, OffsetRange] = {}
     for source, end in ends.items():
         starting_offsets = end.starting_offsets(starts.get(source, StreamOffset({})))
@@ -52,10 +49,6 @@ def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[OffsetRa
                 added = OffsetRange(at.partition, starting_offsets.get(at), stop)
                 ranges[at.partition] = _union(ranges.get(at.partition, added), added)
     return [each for _, each in sorted(ranges.items()) if each.start != each.end]
-
-
-def _batch_numbers(names: Iterable[str]) -> set[int]:
-    return {int(name) for name in names if name.isdigit()}
 
 
 def _union(one: OffsetRange, other: OffsetRange) -> OffsetRange:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from millrace.contracts import CatalogColumn, CatalogTable
 from millrace.errors import SchemaError
 from millrace.options.secrets import Properties
+from millrace.streams import stream_reader
 from millrace.wording import counted
 from millrace_catalog.inference import InferredColumn, InferredKey
 from millrace_catalog.inference.topic_inference import SampledTable
@@ -148,7 +149,8 @@ class KafkaJsonTable(CatalogTable):
     def read_stream(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
         """Read its rows as a stream: see `CatalogTable.read_stream`."""
         return (
-            spark.readStream.format("millrace")
+            stream_reader(spark, self._topic)
+            .format("millrace")
             .options(**self._merged_options(options))
             .schema(self.spark_schema)
             .load()

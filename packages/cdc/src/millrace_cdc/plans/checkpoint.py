@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from millrace.checkpoint import logged_sources, nest_by_topic, parse_offset_log
+from millrace.checkpoint import find_restart_point, logged_sources, nest_by_topic, parse_offset_log
 from millrace_catalog.jvm import HadoopFolder
 from millrace_cdc.plans.model import PlannedStart
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+class CheckpointFiles(Protocol):
+    """Files of a checkpoint."""
+
+    def names(self, name: str, /) -> list[str]:
+        """List the names in a folder."""
+
+    def read(self, name: str, /) -> str:
+        """Read a text file."""
 
 
 def find_start(session: Callable[[], SparkSession], location: str) -> PlannedStart | None:
@@ -24,22 +35,24 @@ def find_start(session: Callable[[], SparkSession], location: str) -> PlannedSta
     """
     if "://" not in location and not Path(location).exists():
         return None
-    folder = HadoopFolder(session(), location)
-    begun, done = (_numbers(folder, name) for name in ("offsets", "commits"))
-    if not begun:
+    return read_start(HadoopFolder(session(), location), location)
+
+
+def read_start(folder: CheckpointFiles, location: str) -> PlannedStart | None:
+    """Return where a run goes on by the files of a checkpoint; None where no micro-batch was begun."""
+    point = find_restart_point(folder.names("offsets"), folder.names("commits"))
+    if point is None:
         return None
-    batch = max(set(begun) & set(done), default=None)
-    offsets = {} if batch is None else _offsets(folder.read(f"offsets/{batch}"))
-    return PlannedStart(location, batch, max(begun) > (-1 if batch is None else batch), offsets)
-
-
-def _numbers(folder: HadoopFolder, name: str) -> list[int]:
-    return [int(each) for each in folder.names(name) if each.isdigit()]
+    offsets = {} if point.done is None else _offsets(folder.read(f"offsets/{point.done}"))
+    return PlannedStart(location, point.done, point.repeated is not None, offsets)
 
 
 def _offsets(text: str) -> dict[str, Any]:
     for offset in parse_offset_log(text).values():
         return nest_by_topic(offset.positions)
-    (*_, last) = logged_sources(text).values()
-    found = json.loads(last)
-    return found if isinstance(found, dict) else {}
+    # The position of a source of tables, or nothing of one that has had no rows
+    for logged in logged_sources(text).values():
+        with suppress(ValueError):
+            position = json.loads(logged)
+            return position if isinstance(position, dict) else {}
+    return {}

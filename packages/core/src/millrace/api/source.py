@@ -13,6 +13,7 @@ from millrace.configuration.build import configure_source
 from millrace.contracts import StandardOffsets
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT
+from millrace.streams import stream_reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,7 +54,8 @@ class KafkaSource:
         options = dict(self.options)
         if schema is not None and options.get("columns") == SIMPLE_STRING_COLUMNS:
             del options["columns"]
-        reader = (spark.read if self.is_bounded else spark.readStream).format("millrace").options(**options)
+        is_bounded, name = self.is_bounded, next(options[each] for each in _SELECTIONS if each in options)
+        reader = (spark.read if is_bounded else stream_reader(spark, name)).format("millrace").options(**options)
         return (reader if schema is None else reader.schema(schema)).load()
 
 

@@ -129,11 +129,14 @@ class ScanContext:
         needs_update_before: Whether an operation of the query needs the old rows of updates (``-U``).
         state_location: For a stream, a folder in the query's checkpoint for the source's state, as a path or URI. None
         if the query has no checkpoint of its own.
+        source_name: For a stream, a text that tells the source from others of the query and is the same after a
+            restart: ``millrace.streams.stream_reader`` names the source by it if the session demands names.
     """
 
     streaming: bool
     needs_update_before: bool = True
     state_location: str | None = None
+    source_name: str = "table"
 
 
 @dataclass(frozen=True)

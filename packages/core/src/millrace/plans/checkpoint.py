@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from millrace.checkpoint import StreamOffset, batch_before, parse_offset_log
+from millrace.checkpoint import StreamOffset, find_restart_point, parse_offset_log
 from millrace.errors import MillraceError
 from millrace.options.connector import SourceOptions
 from millrace.sink.committer.checkpoint_folder import CheckpointFolder
@@ -35,22 +35,20 @@ def read_checkpoint(location: str, options: SourceOptions) -> CheckpointState | 
         MillraceError: The folder cannot be read, or the checkpoint is one of no source like this.
     """
     folder = CheckpointFolder(location)
-    begun, done = _numbers(folder, "offsets", location), _numbers(folder, "commits", location)
-    if not begun:
+    point = find_restart_point(_names(folder, "offsets", location), _names(folder, "commits", location))
+    if point is None:
         return None
-    last = max(begun)
-    if last in done:
-        return CheckpointState(last + 1, _offset(folder, last, options, location), None)
-    previous = batch_before(last, begun)
-    before = None if previous is None else _offset(folder, previous, options, location)
-    return CheckpointState(last, before, _offset(folder, last, options, location))
+    before = None if point.done is None else _offset(folder, point.done, options, location)
+    if point.repeated is None:
+        return CheckpointState((point.done or 0) + 1, before, None)
+    return CheckpointState(point.repeated, before, _offset(folder, point.repeated, options, location))
 
 
-def _numbers(folder: CheckpointFolder, name: str, location: str) -> set[int]:
+def _names(folder: CheckpointFolder, name: str, location: str) -> list[str]:
     try:
-        return {int(each) for each in folder.names(name) if each.isdigit()}
+        return folder.names(name)
     except FileNotFoundError:
-        return set()
+        return []
     except OSError as error:
         raise MillraceError(f"the checkpoint {location} cannot be read: {error}") from error
 

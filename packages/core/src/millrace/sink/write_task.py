@@ -15,12 +15,15 @@ class PlannedBatch:
         at: The time when Spark planned it for the first time, in seconds since 1970: no attempt at it is older.
         noted_query: The query that has last completed a micro-batch with this sink; empty if it is not known.
         noted_batch: That micro-batch.
+        noted_at: When the query was registered with the brokers as having completed it, in seconds since 1970; 0 if
+            that is not known.
     """
 
     batch: int
     at: float
     noted_query: str = ""
     noted_batch: int = -1
+    noted_at: float = 0.0
 
 
 @dataclass(frozen=True)

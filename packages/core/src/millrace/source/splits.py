@@ -32,13 +32,18 @@ class Split:
         ranges: The ranges.
         is_stream: Whether they are of a micro-batch.
         state: The name of the stream's state, for a table whose changes have old rows; None without state.
+        restart_offsets: With state, for each range the first offset of its partition from which a restarted query may
+            read again: states from there on are kept.
     """
 
     ranges: tuple[OffsetRange, ...]
     is_stream: bool = False
     state: StateId | None = None
+    restart_offsets: tuple[int, ...] = ()
 
 
 def without_topics(split: Split, topics: Collection[str]) -> Split:
     """Return a split without its ranges in some topics."""
-    return replace(split, ranges=tuple(each for each in split.ranges if each.partition.topic not in topics))
+    remaining = [at for at, each in enumerate(split.ranges) if each.partition.topic not in topics]
+    restart_offsets = tuple(split.restart_offsets[at] for at in remaining) if split.restart_offsets else ()
+    return replace(split, ranges=tuple(split.ranges[at] for at in remaining), restart_offsets=restart_offsets)

@@ -122,7 +122,16 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         ]
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Do nothing: Spark calls it late, when the next micro-batch has records; see `latestOffset`."""
+        """Note from where a restart may read again.
+
+        The group's commits do not wait for it: Spark calls it late, when the next micro-batch has records; see
+        `latestOffset`.
+        """
+        with user_errors():
+            offset = StreamOffset.from_json(end)
+            self._planner().on_logged(offset)
+            if self._state_preparation is not None:
+                self._state_preparation.commit(offset)
 
     def stop(self) -> None:
         """End the query."""

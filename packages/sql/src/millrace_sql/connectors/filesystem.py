@@ -22,6 +22,7 @@ from millrace.options import option
 from millrace.options.parser import OptionParser
 from millrace.options.suggestions import closest
 from millrace.options.values import parse_duration_ms
+from millrace.streams import stream_reader
 from millrace_catalog.jvm import HadoopFolder
 from millrace_sql.connectors.file_formats import Format, take_format_options
 from millrace_sql.connectors.rows import column_of, physical_rows, schema_of
@@ -89,7 +90,7 @@ class FilesystemSource(TableSource):
         """Read the files that are there; a stream also those that are added."""
         from pyspark.sql import functions as fn
 
-        reader: Any = spark.readStream if scan.streaming else spark.read
+        reader: Any = stream_reader(spark, scan.source_name) if scan.streaming else spark.read
         reader = reader.format(_spark_format(self._options.format)).options(**self._format_options)
         rows = reader.schema(schema_of(self._table)).load(self._options.path)
         columns = [column_of(each.name) for each in self._table.physical_columns]

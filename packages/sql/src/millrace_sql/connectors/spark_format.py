@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ScanContext, SinkContext, TableDescription, TableFactory, TableSink, TableSource
 from millrace.errors import SchemaError
+from millrace.streams import stream_reader
 from millrace_sql.connectors.rows import as_declared, physical_rows, refuse_metadata, schema_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class SparkFormatSource(TableSource):
         return as_declared(self._reader(spark, scan).load(), self._table)
 
     def _reader(self, spark: SparkSession, scan: ScanContext) -> Any:
-        reader = spark.readStream if scan.streaming else spark.read
+        reader = stream_reader(spark, scan.source_name) if scan.streaming else spark.read
         return reader.format(self._format).options(**self._table.options)
 
 

@@ -82,7 +82,11 @@ class QueryRunner:
             number = numbers[scan.view_name]
             state = place.state_location(number, scan.table.identifier) if place and streaming else None
             wanted = replace(
-                context, streaming=streaming, needs_update_before=scan.needs_update_before, state_location=state
+                context,
+                streaming=streaming,
+                needs_update_before=scan.needs_update_before,
+                state_location=state,
+                source_name=f"{number}_{scan.table.identifier.parts[-1]}",
             )
             return origin.read(self._spark, wanted)
 

@@ -34,15 +34,24 @@ def plan(checkpoint: Path, *batches: int) -> None:
 def test_the_newest_micro_batch_counts_and_what_the_same_sink_has_completed(tmp_path: Path) -> None:
     plan(tmp_path, 8, 9, 10)
     assert planned_batch(config(tmp_path), None, LATER) == PlannedBatch(10, PLANNED_AT + 0.01)
-    note_completed_batch(config(tmp_path), "me", 4)
-    note_completed_batch(config(tmp_path), "me", 7)
+    note_completed_batch(config(tmp_path), "me", 4, 100.5)
+    note_completed_batch(config(tmp_path), "me", 7, 200.5)
+    assert planned_batch(config(tmp_path), None, LATER) == PlannedBatch(10, PLANNED_AT + 0.01, "me", 7, 200)
+
+
+def test_a_note_of_an_earlier_version_has_no_time(tmp_path: Path) -> None:
+    plan(tmp_path, 10)
+    note_completed_batch(config(tmp_path), "me", 7, 200.5)
+    note = json.loads((tmp_path / NOTE).read_text())
+    del note["at"]
+    (tmp_path / NOTE).write_text(json.dumps(note))
     assert planned_batch(config(tmp_path), None, LATER) == PlannedBatch(10, PLANNED_AT + 0.01, "me", 7)
 
 
 @pytest.mark.parametrize("other", [{"prefix": "copy-2"}, {"topic": "payments"}])
 def test_another_sink_has_completed_nothing(tmp_path: Path, other: dict[str, str]) -> None:
     plan(tmp_path, 8)
-    note_completed_batch(config(tmp_path), "me", 7)
+    note_completed_batch(config(tmp_path), "me", 7, LATER)
     assert planned_batch(config(tmp_path, **other), None, LATER) == PlannedBatch(8, PLANNED_AT + 0.008)
 
 
@@ -69,7 +78,7 @@ def test_an_offset_log_that_says_nothing_is_none(tmp_path: Path, text: str) -> N
 
 @pytest.mark.parametrize("checkpoint", ["", "/none/such", "hdfs://node/checkpoints"])
 def test_a_checkpoint_that_cannot_be_read_or_written_is_no_failure(checkpoint: str) -> None:
-    note_completed_batch(config(checkpoint), "me", 7)
+    note_completed_batch(config(checkpoint), "me", 7, LATER)
     assert planned_batch(config(checkpoint), None, LATER) is None
 
 

@@ -9,9 +9,17 @@ from millrace.sink.committer.comparable_logs import check_nothing_is_deleted, ch
 A0, A1, A2 = (TopicPartition("a", number) for number in range(3))
 
 
-@pytest.mark.parametrize("settings", [{}, {"message.timestamp.type": "CreateTime", "cleanup.policy": "delete"}])
-def test_a_topic_that_keeps_records_and_their_times_is_comparable(settings: dict[str, str]) -> None:
-    check_topic_is_comparable("a", settings)
+KEEPING = {"message.timestamp.type": "CreateTime", "cleanup.policy": "delete"}
+
+
+def test_a_topic_that_keeps_records_and_their_times_is_comparable() -> None:
+    check_topic_is_comparable("a", KEEPING)
+
+
+@pytest.mark.parametrize("settings", [{}, {"cleanup.policy": "delete"}, {"message.timestamp.type": "CreateTime"}])
+def test_a_topic_whose_settings_cannot_be_seen_is_not(settings: dict[str, str]) -> None:
+    with pytest.raises(LedgerError, match=r"of topic 'a' keep records .* needs the operation DESCRIBE_CONFIGS on the"):
+        check_topic_is_comparable("a", settings)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +32,7 @@ def test_a_topic_that_keeps_records_and_their_times_is_comparable(settings: dict
 )
 def test_a_topic_that_changes_times_or_drops_records_is_not(settings: dict[str, str], reason: str) -> None:
     with pytest.raises(LedgerError, match=reason):
-        check_topic_is_comparable("a", settings)
+        check_topic_is_comparable("a", {**KEEPING, **settings})
 
 
 def test_a_log_that_begins_with_the_micro_batch_may_have_lost_some_of_it() -> None:

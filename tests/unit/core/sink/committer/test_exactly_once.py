@@ -118,6 +118,13 @@ def lookups(heartbeats: list[LedgerEntry | None]) -> CommitLookups:
     ("planned", "calls"),
     [
         (PlannedBatch(5, time.time(), "me", 3), ["open", "produce 2", "commit"]),
+        (PlannedBatch(5, time.time(), "me", 3, time.time() - 8 * 86_400), ["open", "produce 2", "commit"]),
+        (PlannedBatch(5, time.time(), "me", 5, time.time()), ["open", "abort"]),
+        (
+            PlannedBatch(5, time.time(), "me", 3, time.time() - 7_200),
+            r"micro-batch 3 of the query was completed, 2\.0 hours ago, but Kafka knows of none: the consumer groups "
+            r"'copy\.millrace-\.\.\.', or topic 'orders' whose offsets they hold, were deleted",
+        ),
         # All tasks had written, and Spark did not take note of it
         (PlannedBatch(5, 0.0, "me", 5), ["open", "abort"]),
         (PlannedBatch(5, 0.0, "me", 3), "it was planned"),

@@ -219,6 +219,21 @@ def test_where_a_partition_joined_is_told_once(log: Log) -> None:
     assert planner.available(available).start_overrides == {}
 
 
+def test_a_restart_finds_where_a_partition_began_although_the_offset_log_leaves_that_micro_batch_out(log: Log) -> None:
+    added = TopicPartition("a", 2)
+    log.logs[added] = (3, 9)
+    planner, logged = plan(log), StreamOffset({A0: 50, A1: 7})
+    second = planner.available(logged)
+    log.logs[added] = (3, 12)
+    third = StreamOffset.from_json(planner.available(second).to_json())
+    assert batch(logged, third) == splits((A0, 50, 100), (added, 3, 12))
+    assert batch(second, third) == splits((added, 9, 12))
+    # Spark's log has it now
+    planner.on_logged(third)
+    log.logs[added] = (3, 14)
+    assert planner.available(third).discovered == {}
+
+
 ALL_LOST = StreamOffset({A0: 5, A1: 8, TopicPartition("a", 2): 1, B0: 1})
 
 

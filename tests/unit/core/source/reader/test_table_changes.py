@@ -156,6 +156,26 @@ def test_snapshots_are_written_and_old_files_deleted(stream: Stream, monkeypatch
     assert short(stream.run()) == ["-D 0 row 35"]
 
 
+def test_states_are_kept_as_far_back_as_a_sparse_offset_log_goes(
+    stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_versions, "MAX_CHANGE_FILES", 5)
+    stream.options["state.checkpoints.num-retained"] = "3"
+    stream.run(2)
+    stream.log_is_sparse = True
+    stream.restart()
+    for number in range(40):
+        stream.topic.append(row(1, f"row {number}"))
+        stream.run()
+    shutil.rmtree(stream.folder / "a")
+    stream.offsets = [0, 2]
+    stream.restart()
+    # One micro-batch has what 40 had
+    changed = short(stream.run())
+    assert changed[:3] == ["-U 1 a", "+U 1 c", "-D 2 b"]
+    assert changed[-1] == "+U 1 row 39"
+
+
 def test_changes_beyond_memory_go_to_the_disk(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keyed_state.Overlay.__init__, "__defaults__", (1,))
     stream.topic.batch_size = 1

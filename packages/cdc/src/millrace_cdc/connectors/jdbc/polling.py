@@ -11,6 +11,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 from millrace.errors import OptionsError
+from millrace.streams import stream_reader
 from millrace_cdc.connectors.jdbc.positions import TablePosition, digest
 from millrace_cdc.connectors.jdbc.reading import Login, SourceTable, TableReader, table_reader
 from millrace_cdc.connectors.values.stream import MESSAGE_SCHEMA
@@ -80,7 +81,7 @@ def read_changes(spark: SparkSession, settings: PollingSettings) -> DataFrame:
         settings = given
 
     spark.dataSource.register(JdbcSource)
-    return spark.readStream.format(JdbcSource.name()).load()
+    return stream_reader(spark, "tables").format(JdbcSource.name()).load()
 
 
 class JdbcDataSource(DataSource):

@@ -10,6 +10,7 @@ from millrace.options.java_pattern import java_pattern
 from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties
 from millrace.sampling import Topics, take_client_properties
+from millrace.streams import stream_reader
 from millrace_catalog.inference import (
     CanalInferenceOptions,
     FormatOptions,
@@ -68,7 +69,7 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_heade
     if metadata:
         given["metadata.columns"] = ", ".join(metadata)
     read = {name: str(value) for name, value in given.items() if value is not None}
-    return spark.readStream.format("millrace").options(**client_options(options), **read).load()
+    return stream_reader(spark, "messages").format("millrace").options(**client_options(options), **read).load()
 
 
 def newest_messages(options: KafkaSourceOptions, count: int) -> Mapping[str, Sequence[SampledMessage]]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
+from millrace.streams import stream_reader
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -24,7 +26,7 @@ def read_values(spark: SparkSession, messages: Sequence[bytes]) -> DataFrame:
         messages = given
 
     spark.dataSource.register(ValuesSource)
-    return spark.readStream.format(ValuesSource.name()).load()
+    return stream_reader(spark, "values").format(ValuesSource.name()).load()
 
 
 class ValuesDataSource(DataSource):

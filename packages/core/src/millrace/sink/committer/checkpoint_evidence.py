@@ -13,6 +13,7 @@ import time
 
 from millrace.checkpoint import parse_planning_time
 from millrace.configuration import SinkConfig
+from millrace.errors import LedgerError, MillraceError
 from millrace.sink.committer.checkpoint_folder import CheckpointFolder
 from millrace.sink.committer.completed_batches import CompletedRun
 from millrace.sink.committer.ledger import is_remembered
@@ -48,33 +49,65 @@ def planned_batch(config: SinkConfig, completed: CompletedRun | None, now: float
     try:
         batch = max(int(name) for name in folder.names(_OFFSET_LOG) if name.isdigit())
         at = parse_planning_time(folder.read(f"{_OFFSET_LOG}/{batch}"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, MillraceError) as error:
         logger.info("the checkpoint does not show when a micro-batch was planned: %s", error)
         return None
     if at is None or (batch == 0 and is_remembered(at, now, config.ledger_retention_s)):
         # The first micro-batch needs no evidence as long as its ledgers are there, however long it then takes
         return None
-    query, noted = _noted(config, folder)
-    return PlannedBatch(batch, at, query, noted)
+    return PlannedBatch(batch, at, *_noted(config, folder))
 
 
-def note_completed_batch(config: SinkConfig, query: str, batch: int) -> None:
-    """Note in the checkpoint that a query has completed a micro-batch with this sink, unless it cannot be written."""
+def check_ledgers_expired(config: SinkConfig, planned: PlannedBatch, now: float) -> None:
+    """Check that brokers that do not know a query any more have forgotten it after their retention, not before.
+
+    Args:
+        config: The sink's configuration.
+        planned: The note of the query, and its micro-batch.
+        now: The time, in seconds since 1970.
+
+    Raises:
+        LedgerError: They cannot have: somebody has deleted it, and with it what shows which rows are written.
+    """
+    if planned.noted_batch >= planned.batch or not is_remembered(planned.noted_at, now, config.ledger_retention_s):
+        return
+    prefix, topic = config.options.transactional_id_prefix, ledger_topic(config)
+    raise LedgerError(
+        f"the checkpoint shows that micro-batch {planned.noted_batch} of the query was completed, "
+        f"{(now - planned.noted_at) / 3600:.1f} hours ago, but Kafka knows of none: the consumer groups "
+        f"'{prefix}.millrace-...', or topic {topic!r} whose offsets they hold, were deleted. Whether micro-batch "
+        f"{planned.batch} was written, in whole or in part, when the query last ended, is therefore unknown. Look at "
+        f"the topic; to continue and write it, start the query once with 'sink.exactly-once.if-in-doubt' = 'write'"
+    )
+
+
+def note_completed_batch(config: SinkConfig, query: str, batch: int, now: float) -> None:
+    """Note in the checkpoint that a query has completed a micro-batch with this sink, unless it cannot be written.
+
+    Args:
+        config: The sink's configuration.
+        query: The streaming query.
+        batch: The micro-batch.
+        now: When the query was registered with the brokers, in seconds since 1970.
+    """
     if not config.checkpoint_location:
         return
-    note = {"query": query, "batch": batch, "sink": _sink(config)}
+    note = {"query": query, "batch": batch, "sink": _sink(config), "at": int(now)}
     try:
         CheckpointFolder(config.checkpoint_location).write(NOTE, json.dumps(note))
     except OSError as error:
         logger.info("a query that is stopped for days may need 'sink.exactly-once.if-in-doubt': %s", error)
 
 
-def _noted(config: SinkConfig, folder: CheckpointFolder) -> tuple[str, int]:
+def _noted(config: SinkConfig, folder: CheckpointFolder) -> tuple[str, int, float]:
+    """Return query, micro-batch and time of the note; nothing of a note that is damaged or of another sink."""
     try:
         note = json.loads(folder.read(NOTE))
-        return (str(note["query"]), int(note["batch"])) if note["sink"] == _sink(config) else ("", -1)
+        if note["sink"] == _sink(config):
+            return str(note["query"]), int(note["batch"]), float(note.get("at", 0))
     except (OSError, KeyError, TypeError, ValueError):
-        return "", -1
+        pass
+    return "", -1, 0.0
 
 
 def _sink(config: SinkConfig) -> list[str]:

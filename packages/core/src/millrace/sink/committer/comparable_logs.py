@@ -21,15 +21,21 @@ def check_topic_is_comparable(topic: str, settings: Mapping[str, str]) -> None:
         settings: Its settings, as far as this client may describe them.
 
     Raises:
-        LedgerError: They do not.
+        LedgerError: They do not, or this client may not see whether they do.
     """
-    if settings.get(TIMESTAMP_TYPE) == "LogAppendTime":
+    if not {TIMESTAMP_TYPE, CLEANUP_POLICY} <= settings.keys():
+        raise LedgerError(
+            f"{_COMPARE} is exact only if brokers of topic {topic!r} keep records and their times ('{CLEANUP_POLICY}' "
+            f"and '{TIMESTAMP_TYPE}'), but this client may not see its settings: its user needs the operation "
+            f"DESCRIBE_CONFIGS on the topic (an ACL). {_OTHERWISE}"
+        )
+    if settings[TIMESTAMP_TYPE] == "LogAppendTime":
         raise LedgerError(
             f"{_COMPARE} finds the records of a micro-batch by the time of their writing, which the brokers of topic "
             f"{topic!r} replace by their own ('{TIMESTAMP_TYPE}' = 'LogAppendTime'): with clocks that differ, records "
             f"would be written again. {_OTHERWISE}"
         )
-    if "compact" in settings.get(CLEANUP_POLICY, "").split(","):
+    if "compact" in settings[CLEANUP_POLICY].split(","):
         raise LedgerError(
             f"{_COMPARE} looks for the records of a micro-batch, but topic {topic!r} is compacted: it may have lost "
             f"those that later ones with their keys replace, which would be written again, behind these. {_OTHERWISE}"

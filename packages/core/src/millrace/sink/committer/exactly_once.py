@@ -17,6 +17,7 @@ from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError, LedgerError
 from millrace.kafka.retry import SYSTEM_CLOCK, Clock
 from millrace.kafka.transactional_producer import TransactionalProducer, transaction_timeout_s
+from millrace.sink.committer.checkpoint_evidence import check_ledgers_expired
 from millrace.sink.committer.heartbeats import heartbeats, last_heartbeat
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
 from millrace.sink.committer.ledger_store import ledger_offset, one_prefix_for_two_writes
@@ -242,6 +243,7 @@ def _registration(config: SinkConfig, task: WriteTask, lookups: CommitLookups) -
     registered, planned = lookups.read_registration(config, task.query), task.planned
     if registered is None and planned is not None and planned.noted_query == task.query:
         # The brokers have forgotten it
+        check_ledgers_expired(config, planned, lookups.wall_clock())
         return LedgerEntry(task.query, planned.noted_batch, 0, 0)
     return registered
 

@@ -69,5 +69,5 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
     note_completed_run(config, CompletedRun(run, batch, now))
-    note_completed_batch(config, query, batch)
+    note_completed_batch(config, query, batch, now)
     RESOURCES.put(NEXT_REGISTRATIONS, key, time.monotonic() + interval_s)

@@ -98,6 +98,8 @@ class Planner:
         self._next_high_watermarks_at = clock()
         # Those of partitions whose last records are behind open transactions
         self._behind_transactions: Offsets = {}
+        # Where partitions begin that the first offset from which a restart may read does not have
+        self._discovered: dict[TopicPartition, int] = {}
         self._loss_policy = LossPolicy(fail=options.fail_on_data_loss, skip_to_end=options.offset_reset == "latest")
         self._discovery = PartitionDiscovery(
             admin,
@@ -179,6 +181,7 @@ class Planner:
         partitions = [p for p in subscribed.partitions if run_end is None or p in known]
         returned = {p: at for p, at in start.positions.items() if p not in before.positions}
         new = {p: bounds.begin[p] for p in partitions if p not in start.positions}
+        self._discovered |= {**new, **returned}
         overrides = {**new, **returned, **resumed}
         begin = {**start.positions, **overrides}
         end = {partition: bounds.end[partition] for partition in partitions}
@@ -198,7 +201,9 @@ class Planner:
         topic_ids = {**known_ids, **subscribed.topic_ids}
         epochs = {p: epoch for p, epoch in bounds.leader_epochs.items() if p in end}
         gone = still_gone(start, end, self._wall_clock())
-        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner, epochs, gone)
+        discovered = {p: at for p, at in self._discovered.items() if p in end and p not in overrides}
+        owner = start.owner or self._owner
+        return StreamOffset(end, overrides, stop, topic_ids, owner, epochs, gone, discovered)
 
     def repeated(self, end: StreamOffset, splits: Sequence[Split]) -> list[Split]:
         """Return the splits of a micro-batch that was planned by an earlier process and is repeated.
@@ -256,6 +261,10 @@ class Planner:
         """Commit an offset to the consumer group, if the user wants that."""
         if self._group:
             self._group.commit(offset.positions)
+
+    def on_logged(self, offset: StreamOffset) -> None:
+        """Note that no restart begins before an offset, since Spark's offset log has a later one."""
+        self._discovered = {p: at for p, at in self._discovered.items() if p not in offset.positions}
 
     def progress(self) -> PlanProgress:
         """Return the planner's metrics."""

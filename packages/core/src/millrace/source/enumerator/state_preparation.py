@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from millrace.checkpoint import StreamOffset
+from millrace.checkpoint import Offsets, StreamOffset
 from millrace.errors import OptionsError
 from millrace.options.connector import SourceOptions
 from millrace.source.splits import OffsetRange, Split
@@ -47,6 +47,7 @@ class StatePreparation:
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
         self._state: StateId | None = None
+        self._restart_offsets: Offsets = {}
 
     def prepare(self, start: StreamOffset, end: StreamOffset, splits: Sequence[Split]) -> list[Split]:
         """Return the splits of a micro-batch with the name of the state that they begin with.
@@ -66,10 +67,24 @@ class StatePreparation:
         files = StateFiles(location, end.owner)
         if self._state is None:
             self._state = StateId(end.owner, _forget_abandoned(files, ranges))
+            self._restart_offsets = end.starting_offsets(start)
         for each in ranges:
             if each.partition in end.start_overrides or each.partition not in start.positions:
                 _begin(files, each)
-        return [Split(split.ranges, is_stream=True, state=self._state) for split in splits]
+        return [self._with_state(split) for split in splits]
+
+    def commit(self, end: StreamOffset) -> None:
+        """Let go of states before an offset that no restart goes back beyond.
+
+        Spark names it when its offset log has a later one: with asynchronous progress tracking the log leaves most
+        micro-batches out, and a restart repeats all since the last but one that it has.
+        """
+        self._restart_offsets = end.positions
+
+    def _with_state(self, split: Split) -> Split:
+        # A partition that was discovered since then may be read again from its beginning
+        offsets = tuple(self._restart_offsets.get(each.partition, 0) for each in split.ranges)
+        return Split(split.ranges, is_stream=True, state=self._state, restart_offsets=offsets)
 
 
 def _begin(files: StateFiles, first: OffsetRange) -> None:

@@ -118,11 +118,10 @@ class KeyedState:
 
 
 @contextmanager
-def state_above(store: KeyedStore, backend: StateBackend) -> Iterator[KeyedState]:
-    """Yield the state of a store as it is now, to be changed by a task, which leaves the store as it is."""
+def state_above(view: StateView, backend: StateBackend) -> Iterator[KeyedState]:
+    """Yield the state of a view, to be changed by a task, which leaves the store as it is."""
     overlay = Overlay(backend)
     try:
-        with store.view() as view:
-            yield KeyedState(view, overlay)
+        yield KeyedState(view, overlay)
     finally:
         overlay.close()

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from millrace.contracts import KeyedStore, StateBackend, TopicPartition
+from millrace.contracts import KeyedStore, StateBackend, StateView, TopicPartition
 from millrace.errors import StateError
 from millrace.source.reader.change_spool import apply_changes, snapshot_batches, snapshot_schema
 from millrace.source.splits import OffsetRange
@@ -98,6 +99,7 @@ class VersionedStore:
         partition: The partition.
         column: The name of the column that holds what is kept of rows (`EventReader.column`).
         retained: The number of micro-batches that must be repeatable.
+        restart_offset: The first offset from which a restarted query may read again.
     """
 
     def __init__(
@@ -109,32 +111,46 @@ class VersionedStore:
         partition: TopicPartition,
         column: str,
         retained: int,
+        restart_offset: int,
     ) -> None:
-        self._files, self._partition, self._column, self._retained = files, partition, column, retained
+        self._files, self._partition, self._column = files, partition, column
+        self._retained, self._restart_offset = retained, restart_offset
         self._backend, self._name = backend, store_name(location, state, partition, column)
-        self.store: KeyedStore = backend.open(self._name)
+        self._store: KeyedStore = backend.open(self._name)
 
-    def bring_to(self, version: int, read_again: Callable[[OffsetRange], None]) -> bool:
-        """Bring the store to the state at an offset.
+    @contextmanager
+    def view(
+        self, version: int, read_again: Callable[[OffsetRange], None], on_restore: Callable[[], None]
+    ) -> Iterator[StateView]:
+        """Yield the state at an offset.
 
         Args:
             version: The offset.
             read_again: Reads the messages of a micro-batch that nobody has read to its end, and writes its changes.
-
-        Returns:
-            Whether it was restored from a snapshot.
+            on_restore: Called if the store is restored from a snapshot.
 
         Raises:
             StateError: The durable files lack the state, or cannot be read.
             MachineError: The disk has no room.
         """
-        if self.version == version:
+        while True:
+            if self._bring_to(version, read_again):
+                on_restore()
+            with self._store.view() as view:
+                # An attempt of another micro-batch, of a run that has ended, may have moved the store since
+                if view.marker == _marker(version):
+                    yield view
+                    return
+
+    def _bring_to(self, version: int, read_again: Callable[[OffsetRange], None]) -> bool:
+        """Bring the store to the state at an offset; return whether it was restored from a snapshot."""
+        if self._version == version:
             return False
         began, is_restored = time.monotonic(), False
         listed = PartitionFiles()
-        while self.version != version:
+        while self._version != version:
             listed = self._files.list_partition(self._partition)
-            way = plan_restore(self._partition, listed, version, self.version)
+            way = plan_restore(self._partition, listed, version, self._version)
             if way is None:
                 raise StateError(
                     f"the state of {self._partition} at offset {version} is not in option 'state.checkpoints.dir': "
@@ -146,20 +162,20 @@ class VersionedStore:
             logger.info("restored the state of %s in %.1f s", self._partition, time.monotonic() - began)
         self._write_snapshot(listed, version)
         # What the store keeps in memory of its work, such as a map of its file, is not needed for reading
-        del self.store
-        self.store = self._backend.open(self._name)
+        del self._store
+        self._store = self._backend.open(self._name)
         return is_restored
 
     @property
-    def version(self) -> int | None:
+    def _version(self) -> int | None:
         """The offset of the state that the store holds; None for none."""
-        with self.store.view() as view:
+        with self._store.view() as view:
             return None if view.marker is None else int(view.marker)
 
     def _follow(self, way: Restore, version: int, read_again: Callable[[OffsetRange], None]) -> None:
         """Go to a state, up to the first changes that are missing, which are read again."""
-        known = self.version
-        with self.store.writer() as writer:
+        known = self._version
+        with self._store.writer() as writer:
             marker = None if writer.marker is None else int(writer.marker)
             if marker != known:
                 # Another process was faster
@@ -174,7 +190,7 @@ class VersionedStore:
                     break
                 apply_changes(self._files.read_changes(self._partition, step.start, step.end), self._column, writer)
                 at = step.end
-            writer.commit(str(at).encode())
+            writer.commit(_marker(at))
         missing = next((step for step in way.steps if isinstance(step, OffsetRange)), None)
         if missing is not None:
             logger.warning(
@@ -192,24 +208,29 @@ class VersionedStore:
         worthwhile = max(SNAPSHOT_RATIO * last.size, MIN_SNAPSHOT_BYTES)
         if len(since) < MAX_CHANGE_FILES and sum(each.size for each in since) < worthwhile:
             return
-        with self.store.view() as view:
-            if view.marker == str(version).encode():
+        with self._store.view() as view:
+            if view.marker == _marker(version):
                 schema = snapshot_schema(self._column)
                 batches = snapshot_batches(view.items(), self._column)
                 self._files.write_snapshot(self._partition, version, batches, schema)
-        self._files.delete(self._partition, superfluous(listed, self._retained))
+        self._files.delete(self._partition, superfluous(listed, self._retained, self._restart_offset))
 
 
-def superfluous(files: PartitionFiles, retained: int) -> list[ChangeFile | Snapshot]:
+def _marker(version: int) -> bytes:
+    return str(version).encode()
+
+
+def superfluous(files: PartitionFiles, retained: int, restart_offset: int) -> list[ChangeFile | Snapshot]:
     """Return the files that no micro-batch needs that may be repeated.
 
     Args:
         files: The files of a partition.
         retained: The number of micro-batches that may be repeated.
+        restart_offset: The first offset from which a restarted query may read again.
     """
     if len(files.changes) < retained:
         return []
-    oldest = files.changes[-retained].start
+    oldest = min(files.changes[-retained].start, restart_offset)
     base = max((each.version for each in files.snapshots if each.version <= oldest), default=0)
     snapshots = [each for each in files.snapshots if each.version < base]
     return [*snapshots, *(each for each in files.changes if each.end <= base)]

@@ -80,7 +80,8 @@ class TableReader:
     def _changes(self, split: Split) -> Iterator[pa.RecordBatch]:
         """Yield changes with old rows, by the state of the table before them."""
         with ExitStack() as stack:
-            tables = {each.partition: stack.enter_context(self._open(split, each)) for each in split.ranges}
+            ranges = zip(split.ranges, split.restart_offsets, strict=True)
+            tables = {each.partition: stack.enter_context(self._open(split, each, first)) for each, first in ranges}
             for table in tables.values():
                 if table.spool is None:
                     yield from table.replay()
@@ -100,7 +101,7 @@ class TableReader:
         return changes.rows
 
     @contextlib.contextmanager
-    def _open(self, split: Split, offsets: OffsetRange) -> Iterator[_OpenTable]:
+    def _open(self, split: Split, offsets: OffsetRange, restart_offset: int) -> Iterator[_OpenTable]:
         """Yield the state of a partition as it is at the beginning of a range."""
         options, backend, state = self._config.options, self._backend(), split.state
         location = options.state_location
@@ -109,21 +110,21 @@ class TableReader:
         partition, files = offsets.partition, StateFiles(location, state.stream)
         events = self._event_reader(partition)
         versions = VersionedStore(
-            files, backend, state, location, partition, events.column, options.retained_micro_batches
+            files, backend, state, location, partition, events.column, options.retained_micro_batches, restart_offset
         )
 
         def read_again(missing: OffsetRange) -> None:
-            for _ in self._changes(Split((missing,), is_stream=True, state=state)):
+            for _ in self._changes(Split((missing,), is_stream=True, state=state, restart_offsets=(restart_offset,))):
                 pass
 
-        if versions.bring_to(offsets.start, read_again):
-            self._metrics.restored(partition)
-        with versions.store.view() as view:
-            self._metrics.state_size(partition, view.size, view.size_bytes)
         normalizer = Normalizer(events, options.row_kind_column)
-        is_replay = files.has_changes(partition, offsets.start, offsets.end)
-        spool = None if is_replay else ChangeSpool(events.column)
-        with state_above(versions.store, backend) as above:
+        with (
+            versions.view(offsets.start, read_again, lambda: self._metrics.restored(partition)) as view,
+            state_above(view, backend) as above,
+        ):
+            self._metrics.state_size(partition, view.size, view.size_bytes)
+            is_replay = files.has_changes(partition, offsets.start, offsets.end)
+            spool = None if is_replay else ChangeSpool(events.column)
             try:
                 yield _OpenTable(offsets, files, events.column, normalizer, above, spool)
             finally:

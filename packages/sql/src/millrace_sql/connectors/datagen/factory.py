@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import ScanContext, TableDescription, TableFactory, TableSource
 from millrace.errors import OptionsError
+from millrace.streams import stream_reader
 from millrace_sql.connectors.datagen.fields import Field, fields_of
 from millrace_sql.connectors.datagen.options import DatagenOptions, parse_datagen_options
 from millrace_sql.connectors.rows import refuse_metadata
@@ -43,7 +44,7 @@ class DatagenSource(TableSource):
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Generate the rows: a batch at once, a stream at their rate."""
-        numbers = self._stream(spark) if scan.streaming else self._batch(spark)
+        numbers = self._stream(spark, scan.source_name) if scan.streaming else self._batch(spark)
         return numbers.select(*(field.column(ROW_NUMBER) for field in self._fields))
 
     def _batch(self, spark: SparkSession) -> DataFrame:
@@ -53,14 +54,14 @@ class DatagenSource(TableSource):
         numbers = spark.range(0, self.row_count, 1, self._options.parallelism or 1)
         return numbers.withColumnRenamed("id", ROW_NUMBER)
 
-    def _stream(self, spark: SparkSession) -> DataFrame:
+    def _stream(self, spark: SparkSession, source_name: str) -> DataFrame:
         from millrace_sql.connectors.datagen.data_source import RowNumbers
 
         spark.dataSource.register(RowNumbers)
         options = {"rows-per-second": str(self._options.rows_per_second), "tasks": str(self._options.parallelism or 1)}
         if self.row_count is not None:
             options["number-of-rows"] = str(self.row_count)
-        numbers = spark.readStream.format(RowNumbers.name()).options(**options).load()
+        numbers = stream_reader(spark, source_name).format(RowNumbers.name()).options(**options).load()
         return numbers.withColumnRenamed("row_number", ROW_NUMBER)
 
 

@@ -12,6 +12,7 @@ from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext, Tabl
 from millrace.contracts.table_factory import PlannedTableRead
 from millrace.errors import OptionsError
 from millrace.options.secrets import Properties
+from millrace.streams import stream_reader
 from millrace_sql.connectors.kafka.data_source_options import KafkaTable, format_metadata, has_upserts, is_changelog
 from millrace_sql.connectors.kafka.metadata import MetadataMapping, columns_to_read, metadata_option
 from millrace_sql.connectors.rows import column_of
@@ -67,7 +68,7 @@ class KafkaSource(TableSource):
 
         A stream keeps the rows of a table in the query's checkpoint.
         """
-        reader = spark.readStream if scan.streaming else spark.read
+        reader = stream_reader(spark, scan.source_name) if scan.streaming else spark.read
         options, schema = self.planned_read(scan)
         return self._declared(reader.format("millrace").options(**options).schema(schema).load())
 
