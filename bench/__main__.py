@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 import tempfile
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import report
+from bench import report, results
 from bench.cases import CASES
 from bench.distance import DISTANCES_MS, start_broker
 from bench.environment import environment
@@ -18,11 +21,10 @@ from bench.topics import Topics
 
 RECORDS = 2_000_000
 RUNS = 5
-PAGE = Path(__file__).with_name("RESULTS.md")
 
 
 def main() -> None:
-    """Measure, print the table, write the page."""
+    """Measure, print the table, store the results and write their page."""
     arguments = _arguments()
     # Deleted topics would otherwise fill the disk for another minute
     quick = {"log.segment.delete.delay.ms": "1000"}
@@ -44,15 +46,18 @@ def main() -> None:
                 far=far,
                 distances_ms=tuple(arguments.distance or DISTANCES_MS),
             )
-            results = [result for name in arguments.only or CASES for result in CASES[name](bench)]
+            lines = [results.Line.of(name, result) for name in arguments.only or CASES for result in CASES[name](bench)]
         finally:
             spark.stop()
-        report.show(results)
-        text = report.page(results, environment(broker), bench)
-    output = _output(arguments)
-    if output:
-        output.write_text(text)
-        print(f"written to {output}")
+        report.show(lines)
+        machine = environment(broker)
+    if arguments.store or _is_full(arguments):
+        command = shlex.join(["python", "-m", "bench", *sys.argv[1:]])
+        run = results.BenchRun(f"{datetime.now(UTC):%Y-%m-%d}", command, machine, tuple(lines))
+        runs = results.add(results.load(), run)
+        results.save(runs)
+        report.PAGE.write_text(report.page(runs))
+        print(f"written to {results.FILE} and {report.PAGE}")
 
 
 def _arguments() -> argparse.Namespace:
@@ -71,17 +76,14 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--only", action="append", choices=list(CASES), help="measure this alone; may be repeated")
     parser.add_argument(
-        "--output", type=Path, help="the page; bench/RESULTS.md by default when all is measured in full"
+        "--store", action="store_true", help="add the results to bench/results.json, as a run of all in full does"
     )
     return parser.parse_args()
 
 
-def _output(arguments: argparse.Namespace) -> Path | None:
-    if arguments.output:
-        return Path(arguments.output)
+def _is_full(arguments: argparse.Namespace) -> bool:
     # A quick look must not replace what a full run found
-    is_full = not arguments.only and arguments.records >= RECORDS and arguments.runs >= RUNS
-    return PAGE if is_full else None
+    return not arguments.only and arguments.records >= RECORDS and arguments.runs >= RUNS
 
 
 if __name__ == "__main__":

@@ -108,19 +108,6 @@ class Result:
     at_most: bool = False
     base: str = SPARK
 
-    @property
-    def ratio(self) -> float | None:
-        """The median of millrace divided by that of the other connector."""
-        return self.millrace.median / self.spark.median if self.spark else None
-
-    @property
-    def is_met(self) -> bool | None:
-        """True when the target is reached, None without one; a limit without a ratio holds for every run."""
-        if self.target is None:
-            return None
-        reached = max(self.millrace.values) if self.ratio is None else self.ratio
-        return reached <= self.target if self.at_most else reached >= self.target
-
 
 def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], float | Run]]) -> dict[str, Series]:
     """Run the connectors in turn, so that a machine that slows down does so for both.

@@ -1,23 +1,66 @@
-"""Show results: as a table in the terminal, and as a page."""
+"""Show results: as a table in the terminal, and as a page that is written from the file of results alone."""
 
 from __future__ import annotations
 
-import statistics
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
-from bench.measure import MILLRACE, SPARK, Bench, Result, Series
+from bench.measure import MILLRACE, SPARK
+from bench.results import FILE, BenchRun, Figures, Line, load
+
+PAGE = Path(__file__).with_name("RESULTS.md")
+
+HEADLINES = (
+    ("raw-read", "raw read, values only"),
+    ("json-read", "typed JSON read, 7 columns"),
+    ("json-write", "JSON write, 7 columns"),
+    ("json-copy", "JSON from topic to topic, 7 columns"),
+    ("exactly-once", "JSON write in micro-batches of 4 million records, exactly once"),
+    ("micro-batch", "micro-batch at 400 records/s"),
+    ("network-read", "typed JSON read, 10 ms away"),
+    ("network-write", "JSON write, 10 ms away"),
+    ("upsert-read", "upsert read with old rows, 7 columns, a stream"),
+    ("pipeline", "pipeline of 100 tables, from debezium-json to no sink"),
+)
+"""The works of the lines on top, with the first comparison of each."""
+
+GROUPS = ("Connectors", "Formats", "Upsert tables and SQL", "Over a network", "Pipelines")
+"""The groups of the page, in order."""
 
 _HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "target", "met", "beside it")
 
+_READING = (
+    "A ratio is millrace's median over that of Spark's own connector, or of what is named: more is better for "
+    "records/s, less for ms and s. Connectors take turns in one Spark session, with the same settings, on one broker. "
+    "Memory is the resident memory of the largest Python worker. Figures *beside it* are of the other, / of millrace; "
+    "processor time is that of Spark's JVM and Python workers. Formats have the same records, with columns of seven "
+    "types; of Debezium's changes half are updates, which are two rows each. *Read* is a whole read of a topic. "
+    "*Decode* and *encode* are that work alone, per second of a core's time. *By hand* is Python that one writes where "
+    "Spark has nothing. *Tuned* is Spark's own connector with `batch.size` 1000000, `linger.ms` 5 and lz4. Distances "
+    "are round trips, made by a proxy."
+)
 
-def show(results: Sequence[Result]) -> None:
+
+def group_of(case: str) -> str:
+    """Return the group of a case."""
+    if case.startswith("network"):
+        return "Over a network"
+    if case in {"upsert-read", "upsert-write", "sql-insert"}:
+        return "Upsert tables and SQL"
+    if case == "pipeline":
+        return "Pipelines"
+    connectors = {"raw-read", "metadata-read", "compressed-read", "tls-read", "json-read"}
+    kind = case.rpartition("-")[2]
+    return "Formats" if kind in {"decode", "encode", "bad", "read"} and case not in connectors else "Connectors"
+
+
+def show(lines: Sequence[Line]) -> None:
     """Print the table; with rich where that is installed and there is a terminal."""
-    rows = [_cells(result) for result in results]
+    rows = list(map(_cells, lines))
     if not (sys.stdout.isatty() and find_spec("rich")):
-        print("\n".join(_markdown(rows)))
+        print("\n".join(_markdown(_HEAD, rows)))
         return
     from rich.console import Console
     from rich.table import Table
@@ -28,77 +71,113 @@ def show(results: Sequence[Result]) -> None:
     Console().print(table)
 
 
-def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench) -> str:
+def page(runs: Sequence[BenchRun]) -> str:
     """Return the page ``RESULTS.md``."""
-    lines = [
-        "# Bench results",
+    lines = [line for run in runs for line in run.lines]
+    aimed = [line for line in lines if line.is_met is not None]
+    folded = (_group(name, runs) for name in GROUPS)
+    return "\n".join(
+        [
+            "# Bench results",
+            "",
+            "Written from `results.json`, which `python -m bench --store` adds to. "
+            f"{sum(bool(line.is_met) for line in aimed)} of {len(aimed)} targets are met.",
+            "",
+            *_headlines(lines),
+            "",
+            _READING,
+            *(line for group in folded for line in group),
+        ]
+    )
+
+
+def _headlines(lines: Iterable[Line]) -> list[str]:
+    found = {(line.case, line.work): line for line in reversed(list(lines))}
+    rows = []
+    for key in HEADLINES:
+        if key in found:
+            line = found[key]
+            other = "" if line.other is None else f"{_figure(line.other.median)} ({line.base})"
+            ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
+            rows.append((line.work, line.unit, other, _figure(line.millrace.median), ratio, _target(line), _met(line)))
+    return _markdown(("work", "unit", "compared with", MILLRACE, "ratio", "target", ""), rows)
+
+
+def _group(name: str, runs: Sequence[BenchRun]) -> list[str]:
+    measured = [(run, [line for line in run.lines if group_of(line.case) == name]) for run in runs]
+    measured = [(run, lines) for run, lines in measured if lines]
+    if not measured:
+        return []
+    tables = (line for run, lines in measured for line in _run(run, lines))
+    missed = sum(line.is_met is False for _, lines in measured for line in lines)
+    count = sum(len(lines) for _, lines in measured)
+    summary = f"<summary>{count} lines, {missed or 'none'} not met</summary>"
+    return ["", f"## {name}", "", "<details>", summary, *tables, "", "</details>", ""]
+
+
+def _run(run: BenchRun, lines: Sequence[Line]) -> list[str]:
+    machine = ", ".join(f"{name} {value}" for name, value in run.machine.items())
+    note = f" {run.note}" if run.note else ""
+    return [
         "",
-        f"Written by `tox -e bench` on {datetime.now(UTC):%Y-%m-%d}: {bench.records:,} JSON records of 120 bytes. "
-        "Both connectors run in one Spark session with the same settings, on one broker, by turns, with their default "
-        f"options; {bench.warm_ups} warm-ups and {bench.runs} runs of each. A run of micro-batches is the median of "
-        f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector, or of what is named: more "
-        "is better for records/s, less for ms and s. Memory is the resident memory of the largest Python worker. "
-        "Figures *beside it* are of Spark's own connector, or of what is named, / of millrace.",
+        f"On {run.date}, by `{run.command}`.{note}",
         "",
-        "Formats have the same records, with columns of seven types; of Debezium's changes half are updates, which are "
-        "two rows each. *Read* is a whole read of a topic, by the clock. *Decode* and *encode* are that work alone, "
-        "with messages or rows in memory, per second of a core's time: for millrace what its decoder or encoder takes "
-        "in Spark's Python workers, for Spark what an aggregation takes more with it than without. Neither holds the "
-        "way of rows between Python and the JVM, as a read or write does. What is compared with is named; *by hand* is "
-        "Python that one writes where Spark has nothing, or where its jar could not be fetched.",
+        *_markdown(_HEAD, map(_cells, lines)),
         "",
-        *_markdown([_cells(result) for result in results]),
-        "",
-        "| measured on | |",
-        "|---|---|",
-        *(f"| {name} | {value} |" for name, value in environment.items()),
-        "",
+        f"Machine: {machine}.",
     ]
-    return "\n".join(lines)
 
 
-def _markdown(rows: Iterable[Sequence[str]]) -> list[str]:
-    return [_line(_HEAD), _line(["---"] * len(_HEAD)), *map(_line, rows)]
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [_row(head), _row(["---"] * len(head)), *map(_row, rows)]
 
 
-def _line(cells: Iterable[str]) -> str:
+def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(result: Result) -> tuple[str, ...]:
+def _cells(line: Line) -> tuple[str, ...]:
     return (
-        result.work if result.base == SPARK else f"{result.work}, beside {result.base}",
-        result.unit,
-        *_series(result.spark),
-        *_series(result.millrace),
-        "" if result.ratio is None else f"{result.ratio:.2f}",
-        _target(result),
-        {True: "yes", False: "no", None: ""}[result.is_met],
-        _beside(result),
+        line.work if line.base == SPARK else f"{line.work}, beside {line.base}",
+        line.unit,
+        *_figures(line.other),
+        *_figures(line.millrace),
+        "" if line.ratio is None else f"{line.ratio:.2f}",
+        _target(line),
+        {True: "yes", False: "no", None: ""}[line.is_met],
+        _beside(line),
     )
 
 
-def _target(result: Result) -> str:
-    if result.target is None:
+def _met(line: Line) -> str:
+    return {True: "met", False: "not met", None: ""}[line.is_met]
+
+
+def _target(line: Line) -> str:
+    if line.target is None:
         return ""
-    value = f"{result.target:.2f}".removesuffix("0") if result.spark else f"{result.target:.0f} {result.unit}"
-    return f"{'at most' if result.at_most else 'at least'} {value}"
+    value = f"{line.target:.2f}".removesuffix("0") if line.other else f"{line.target:.0f} {line.unit}"
+    return f"{'at most' if line.at_most else 'at least'} {value}"
 
 
-def _beside(result: Result) -> str:
-    """Return further figures: of the other connector, where there is one, and of millrace."""
-    compared = [series.beside for series in (result.spark, result.millrace) if series is not None]
+def _beside(line: Line) -> str:
+    """Return further figures: of the other, where there is one, and of millrace."""
+    compared = [figures.beside for figures in (line.other, line.millrace) if figures is not None]
     return "; ".join(
-        f"{what} {' / '.join(f'{statistics.median(beside[what]):,.1f}' for beside in compared if what in beside)}"
-        for what in result.millrace.beside
+        f"{what} {' / '.join(f'{beside[what]:,.1f}' for beside in compared if what in beside)}"
+        for what in line.millrace.beside
     )
 
 
-def _series(series: Series | None) -> tuple[str, str]:
-    if series is None:
+def _figures(figures: Figures | None) -> tuple[str, str]:
+    if figures is None:
         return "", ""
-    return _figure(series.median), f"{_figure(min(series.values))} to {_figure(max(series.values))}"
+    return _figure(figures.median), f"{_figure(figures.least)} to {_figure(figures.most)}"
 
 
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:,.1f}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(load(FILE)))
