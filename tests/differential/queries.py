@@ -157,6 +157,7 @@ EXPRESSIONS = {
     "json_value in an array": _JSON.format("l[1].k"),
     "json_value with a type": "JSON_VALUE(doc, '$.a.b' RETURNING INT)",
     "json_value with a default": "JSON_VALUE(doc, '$.zz' DEFAULT 'none' ON EMPTY)",
+    "json_value of a name that comes twice": "JSON_VALUE('{\"a\": 1, \"a\": 2}', '$.a')",
     "json_query": "JSON_QUERY(doc, '$.a')",
     "json_exists": "JSON_EXISTS(doc, '$.a.b')",
     "is json": "doc IS JSON",
@@ -197,6 +198,15 @@ QUERIES = {
     "grouping sets": "SELECT product, qty, COUNT(*) AS n FROM orders GROUP BY GROUPING SETS ((product), (qty))",
     "rollup": "SELECT product, COUNT(*) AS n FROM orders GROUP BY ROLLUP (product)",
     "listagg": "SELECT qty, LISTAGG(CAST(id AS STRING)) AS l FROM orders WHERE qty = 8 GROUP BY qty",
+    "listagg with null": "SELECT customer, LISTAGG(product, '+') AS l FROM orders GROUP BY customer",
+    "listagg of distinct values": "SELECT customer, LISTAGG(DISTINCT product) AS l FROM orders GROUP BY customer",
+    "listagg of all": "SELECT LISTAGG(CAST(id AS STRING), ';') FILTER (WHERE qty > 6) AS l FROM orders",
+    "array_agg": "SELECT customer, ARRAY_AGG(qty) AS l FROM orders GROUP BY customer",
+    "array_agg without null": "SELECT customer, ARRAY_AGG(qty IGNORE NULLS) AS l FROM orders GROUP BY customer",
+    "array_agg with a filter": (
+        "SELECT product, ARRAY_AGG(ts) FILTER (WHERE qty > 7) AS l, COUNT(*) AS n FROM orders GROUP BY product"
+    ),
+    "array_agg of distinct values": "SELECT product, ARRAY_AGG(DISTINCT customer) AS l FROM orders GROUP BY product",
     "last_value": "SELECT customer, LAST_VALUE(qty) AS q FROM orders GROUP BY customer",
     "first_value": "SELECT customer, FIRST_VALUE(qty) AS q FROM orders GROUP BY customer",
     "stddev_pop": "SELECT product, ROUND(STDDEV_POP(qty), 6) AS s FROM orders GROUP BY product",
@@ -215,6 +225,14 @@ QUERIES = {
     "window_time": f"SELECT window_time, COUNT(*) AS n FROM {_TUMBLE} GROUP BY window_start, window_end, window_time",
     "hop": f"SELECT window_start, COUNT(*) AS n FROM {_HOP} GROUP BY window_start, window_end",
     "cumulate": f"SELECT window_start, window_end, COUNT(*) AS n FROM {_CUMULATE} GROUP BY window_start, window_end",
+    "cumulate by a key": (
+        f"SELECT product, window_end, COUNT(DISTINCT customer) AS n FROM {_CUMULATE} "
+        "GROUP BY window_start, window_end, product"
+    ),
+    "windows of window_time": (
+        "SELECT window_start, window_end, SUM(n) AS n FROM TABLE(TUMBLE(TABLE minutes, DESCRIPTOR(ended), "
+        "INTERVAL '30' MINUTES)) GROUP BY window_start, window_end"
+    ),
     "session": (
         f"SELECT customer, window_start, window_end, COUNT(*) AS n FROM {_SESSION} "
         "GROUP BY customer, window_start, window_end"
@@ -251,6 +269,11 @@ QUERIES = {
     "groups of a database's changes": "SELECT owner, SUM(balance) AS s, AVG(balance) AS a FROM accounts GROUP BY owner",
     "having over changes": "SELECT kind, COUNT(*) AS n FROM accounts GROUP BY kind HAVING SUM(balance) > 50",
     "all changes at once": "SELECT COUNT(*) AS n, SUM(balance) AS s FROM accounts",
+    "array_agg of changes": "SELECT city, CARDINALITY(ARRAY_AGG(name)) AS n FROM customers GROUP BY city",
+    "listagg of a database's changes": "SELECT kind, LISTAGG(CAST(id AS STRING)) AS l FROM accounts GROUP BY kind",
+    "last_value of a database's changes": (
+        "SELECT kind, FIRST_VALUE(id) AS f, LAST_VALUE(balance) AS l FROM accounts GROUP BY kind"
+    ),
     "union of changes": "SELECT id, city FROM customers UNION ALL SELECT id, kind FROM accounts",
     # Joins and the first row of each key
     "a join of changing tables": (
@@ -289,6 +312,7 @@ DIFFERENT = {
     "log10": "`EXP(x)`, `LN(x)`, `LOG10(x)`",
     "initcap": "`INITCAP(x)`",
     "ascii": "`ASCII(x)` of a letter beyond ASCII",
+    "json_value of a name that comes twice": "of an object with a name twice",
     "a timestamp into text": "a TIMESTAMP cast to STRING",
 }
 """Queries whose results differ from Flink's, with the words by which docs/sql-dialect.md says so."""

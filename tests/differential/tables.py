@@ -42,6 +42,10 @@ _TABLES = {
 TABLES = tuple(_TABLES)
 """The tables' names."""
 
+_VIEW = """CREATE TEMPORARY VIEW minutes AS SELECT window_time AS ended, COUNT(*) AS n
+    FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(moment), INTERVAL '5' MINUTES))
+    GROUP BY window_start, window_end, window_time"""
+
 
 @dataclass(frozen=True)
 class Statements:
@@ -72,10 +76,11 @@ def fill(servers: str, make_topic: Callable[..., str]) -> Statements:
 
 
 def _statements(servers: str, topics: dict[str, str], more: dict[str, str]) -> list[str]:
-    return [
+    tables = [
         _statement(name, columns, {**options, **more, "properties.bootstrap.servers": servers, "topic": topics[topic]})
         for name, (topic, columns, options) in _TABLES.items()
     ]
+    return [*tables, _VIEW]
 
 
 def _statement(name: str, columns: str, options: dict[str, str]) -> str:

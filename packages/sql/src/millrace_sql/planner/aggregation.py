@@ -92,7 +92,7 @@ def _plan_groups(
         keeps_results=keeps_results,
         keeps_order=any(call.is_ordered for call in aggregate_calls(node)),
     )
-    items = [(rewriter.rewrite(item), name) for item, name in grouping.items]
+    items = [(_of_rows(rewriter.rewrite(item), item, grouping, relation), name) for item, name in grouping.items]
     having = rewriter.rewrite(grouping.having) if grouping.having is not None else None
     source = next(source for source in sources if not source.relation.is_static)
     groups = [_without_watermark(group, relation) for group in grouping.groups]
@@ -131,6 +131,13 @@ def _plan_groups(
         has_one_row=not grouping.groups,
         origin="" if is_insert_only else step.operation,
     )
+
+
+def _of_rows(value: str, item: exp.Expr, grouping: Grouping, relation: Relation) -> str:
+    """Return an item that is computed of groups with rows only: a deleted one must not divide by its count."""
+    if not (relation.is_changelog and grouping.groups) or any(same(item, group) for group in grouping.groups):
+        return value
+    return f"CASE WHEN {ROWS} > 0 THEN {value} END"
 
 
 def _without_watermark(group: exp.Expr, relation: Relation) -> exp.Expr:

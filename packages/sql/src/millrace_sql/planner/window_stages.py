@@ -90,12 +90,13 @@ def _time_column(node: exp.Select) -> tuple[str, bool]:
     if not any(item.alias == "window_time" for item in node.expressions):
         return "", False
     inner: Any = node
-    while (from_ := inner.args.get("from_")) is not None and isinstance(from_.this, exp.Subquery):
-        inner = from_.this.this
+    for marker in ("__window", "", LARGEST_COLUMN):  # by the depths at which `window_select` writes them
+        from_ = inner.args.get("from_")
+        inner = from_.this.this if from_ is not None and isinstance(from_.this, exp.Subquery) else None
         if not isinstance(inner, exp.Select):
             break
-        for item in inner.expressions:
-            column = item.find(exp.Column) if item.alias in {"__window", LARGEST_COLUMN} else None
-            if column is not None and not isinstance(item.this, exp.Column):
-                return column.name.lower(), item.alias == LARGEST_COLUMN
+        window = next((item.this for item in inner.expressions if marker and item.alias == marker), None)
+        column = window.find(exp.Column) if window is not None else None
+        if column is not None:
+            return column.name.lower(), marker == LARGEST_COLUMN
     return "", False
