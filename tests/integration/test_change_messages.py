@@ -70,6 +70,20 @@ def test_a_read_sql_and_a_pipeline_agree_on_every_message(spark, connection, bro
     assert describe_progress(progress).count(" tombstone") == 1
 
 
+def test_they_agree_on_arrays_of_rows(spark, connection, broker, make_topic, tmp_path):
+    topic = make_topic()
+    messages = (b'{"id": 1, "v": "a"}', b'[{"id": 2, "v": "b"}, null, {"id": 3, "v": "c"}]', b"[]", b'[{"id": 4}]')
+    produce(broker.bootstrap_servers, topic, [{"value": message} for message in messages])
+    expected = [("+I", 1, "a"), ("+I", 2, "b"), ("+I", 3, "c"), ("+I", 4, None)]
+
+    reader = spark.read.format("millrace").options(**connection, topic=topic, format="json")
+    inferred = reader.option("metadata.columns", "offset").load()
+    found = [("+I", row.id, row.v, row.offset) for row in inferred.collect()]
+    assert found == [(*row, offset) for row, offset in zip(expected, (0, 1, 1, 3), strict=True)]
+    assert [("+I", *row) for row in rows_of_sql(spark, broker, topic, "json")] == expected
+    assert rows_of_pipeline(spark, connection, topic, "json", tmp_path)[0] == expected
+
+
 def rows_of_sql(spark, broker, topic, name):
     env = TableEnvironment(spark)
     env.execute_sql(
@@ -78,7 +92,7 @@ def rows_of_sql(spark, broker, topic, name):
     )
     query = "SELECT * FROM changes /*+ OPTIONS('scan.bounded.mode' = 'latest-offset') */"
     with env.execute_sql(query).collect() as rows:
-        return [(kind, *values) for *values, kind in map(tuple, rows)]
+        return [tuple(row) if name == "json" else (row[-1], *row[:-1]) for row in rows]
 
 
 def rows_of_pipeline(spark, connection, topic, name, tmp_path):

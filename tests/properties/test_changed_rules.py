@@ -100,7 +100,7 @@ class Run:
         for offset, (table, row) in enumerate(messages):
             source = dict(zip(("db", "table"), table.split("."), strict=True))
             value = json.dumps({"before": None, "after": row, "op": "c", "source": source}).encode()
-            parser.change(Place("topic", 0, offset), value)
+            parser.changes(Place("topic", 0, offset), value)
         state = self.states.after(before, [parser.report], batch)
         if kill == "before the sink hears of it":
             return False

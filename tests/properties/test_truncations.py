@@ -62,16 +62,16 @@ class Run:
         for place, table, kind in messages:
             source = dict(zip(("db", "table"), table.split("."), strict=True))
             value = {"op": "t", "source": source} if kind == "truncate" else {"op": "c", "source": source}
-            change = parser.change(place, json.dumps(value | {"after": {"at": str(place)}}).encode())
+            found = parser.changes(place, json.dumps(value | {"after": {"at": str(place)}}).encode())
             report = parser.report.tables[table]
-            if change is not None:
+            if found:
                 # As the parser of batches counts them
                 report.partitions.add(place[:2])
                 changes.append((place, table))
         reports = [parser.report]
         state = self.truncations.noted(self.evolution.evolve(before, reports), reports)
-        found = self.truncations.applied(state, reports)
-        for target in {target for each in found for target in each.targets}:
+        applied = self.truncations.applied(state, reports)
+        for target in {target for each in applied for target in each.targets}:
             self.sink[target] = Counter()
         for place, table in changes:
             if survives(found, table, place):

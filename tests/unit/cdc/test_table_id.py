@@ -33,11 +33,8 @@ def debezium(**source):
 
 def test_tables_whose_joined_names_are_equal_have_two_ids():
     parser = ChangeParser(DEBEZIUM, {})
-    found = [
-        parser.change(PLACE, debezium(db="c", table="a.b")).table,
-        parser.change(PLACE, debezium(db="c.a", table="b")).table,
-        parser.change(PLACE, debezium(db="c", schema="a", table="b")).table,
-    ]
+    sources = ({"db": "c", "table": "a.b"}, {"db": "c.a", "table": "b"}, {"db": "c", "schema": "a", "table": "b"})
+    found = [change.table for source in sources for change in parser.changes(PLACE, debezium(**source))]
     assert found == ["c.`a.b`", "`c.a`.b", "c.a.b"]
     assert [table_id(each).parts for each in found] == [("c", "a.b"), ("c.a", "b"), ("c", "a", "b")]
 
@@ -66,7 +63,7 @@ def test_the_fast_parser_names_tables_in_the_same_way():
 )
 def test_an_id_with_more_than_three_parts_is_malformed(settings, message):
     with pytest.raises(MessageError, match=r"'a\.b\.c\.d': expected .*, not one of 4 parts"):
-        ChangeParser(settings, {}).change(PLACE, json.dumps(message).encode())
+        ChangeParser(settings, {}).changes(PLACE, json.dumps(message).encode())
 
 
 def test_a_file_with_such_an_id_is_refused():
@@ -87,7 +84,8 @@ def test_a_topic_whose_name_is_no_id_is_a_table_of_one_part():
     assert [topic_table(name) for name in ("orders", "s.orders", "p.s.orders")] == ["orders", "s.orders", "p.s.orders"]
     assert table_id(topic_table("p.db.dbo.orders")).parts == ("p.db.dbo.orders",)
     parser = ChangeParser(ParserSettings("json", JsonInferenceOptions()), {})
-    assert parser.change(Place("p.db.dbo.orders", 0, 1), b'{"id": 1}').table == "`p.db.dbo.orders`"
+    (change,) = parser.changes(Place("p.db.dbo.orders", 0, 1), b'{"id": 1}')
+    assert change.table == "`p.db.dbo.orders`"
 
 
 def test_routes_match_names_joined_by_dots():

@@ -22,5 +22,5 @@ def not_an_object(value: object, shown: str) -> str:
     """
     if isinstance(value, list):
         number = counted(len(value), "value")
-        shown = f"an array of {number}: a message is one row or one change, so let its writer send each value by itself"
+        shown = f"an array of {number}, each of which needs a message of its own"
     return f"expected a JSON object, found {shown}"

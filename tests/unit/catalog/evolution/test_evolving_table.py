@@ -165,3 +165,10 @@ def test_what_decides_how_keys_are_read_matters() -> None:
         False,
         True,
     ]
+
+
+def test_columns_hold_all_rows_of_an_array() -> None:
+    made = table()
+    made.observe_all(messages([{"id": 1, "n": None}, {"id": 1.5, "n": "x"}, 7, {"ok": True}]))
+    assert str(made.schema.types["id"]) == "DOUBLE"
+    assert new_columns(made) == "n STRING, ok BOOLEAN"

@@ -62,3 +62,20 @@ def test_what_is_malformed_is_told_with_its_number() -> None:
     )
     with pytest.raises(SchemaError, match="holds no JSON objects: none of the 2 sampled messages is one"):
         JsonSchemaInference(JsonReadOptions(ignore_parse_errors=True)).infer({"orders": [bad[0], bad[2]]}, 10)
+
+
+def test_the_rows_of_an_array_are_inferred_from_as_messages_are() -> None:
+    array = b'[{"id": 1, "n": null}, null, {"id": 1.5, "name": "x"}]'
+    found = JsonSchemaInference().infer({"orders": [SampledMessage(0, 0, None, array)]}, 10)
+    assert found == pa.schema([("id", pa.float64()), ("n", pa.string()), ("name", pa.string())])
+    bad = [SampledMessage(0, 0, None, b'[{"id": 1}, 7]'), SampledMessage(0, 1, None, b"[")]
+    with pytest.raises(MessageError, match="partition 0, offset 0: expected a JSON object, found 7"):
+        JsonSchemaInference().infer({"orders": bad}, 10)
+    assert JsonSchemaInference(JsonReadOptions(ignore_parse_errors=True)).infer({"orders": bad}, 10).names == ["id"]
+
+
+def test_the_rows_of_an_array_may_be_of_several_tables() -> None:
+    array = b'[{"t": "orders", "id": 1}, {"t": "users", "name": "x"}, {"t": "orders", "at": 2}]'
+    options = JsonReadOptions(table_fields=("t",), table_include="orders")
+    found = JsonSchemaInference(options).infer({"shop": [SampledMessage(0, 0, None, array)]}, 10)
+    assert found.names == ["t", "id", "at"]

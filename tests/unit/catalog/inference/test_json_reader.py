@@ -188,11 +188,7 @@ def test_what_strict_json_refuses_and_the_json_format_reads() -> None:
         (b'{"a": NaN}', "not JSON: NaN is not a JSON number"),
         (b'{"a": "\xff"}', "not UTF-8: byte 0xff at position 7"),
         (b"\x00\x01\x02", "not JSON: Expecting value at character 0"),
-        (
-            b"[1]",
-            "expected a JSON object, found an array of 1 value: a message is one row or one change, so let its writer "
-            "send each value by itself",
-        ),
+        (b"[1]", "expected a JSON object, found an array of 1 value, each of which needs a message of its own"),
         (b'"text"', 'expected a JSON object, found "text"'),
         (b"42", "expected a JSON object, found 42"),
         (b'{"\\ud800": 1}', "the name of a field is not Unicode: '\\ud800'"),

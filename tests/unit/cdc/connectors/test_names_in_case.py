@@ -50,7 +50,7 @@ def test_tables_are_two_for_a_pipeline_and_refused_where_names_are_compared_with
     for number, name in enumerate(("orders", "Orders")):
         source = {"db": "shop", "table": name}
         value = json.dumps({"before": None, "after": {"id": 1}, "op": "c", "source": source}).encode()
-        parser.change(Place("t", 0, number), value)
+        parser.changes(Place("t", 0, number), value)
     assert set(parser.report.tables) == {"shop.orders", "shop.Orders"}
     jdbc_sink = make_sink(JdbcPipelineSink, url="jdbc:postgresql://h/d")
     jdbc_sink._table("shop.orders")

@@ -89,7 +89,7 @@ class Run:
         before = self.states.before(number)
         parser = ChangeParser(self.parser, TableSchemas().of(before.sources), before.paused)
         for offset, message in enumerate(messages):
-            parser.change(Place("topic", 0, offset), message)
+            parser.changes(Place("topic", 0, offset), message)
         state = self.states.after(before, [parser.report], number)
         changes = pending_changes(state, self.planner, ALL)
         self.applied = [schema_change_line(change).rstrip(";") for change in changes]

@@ -103,5 +103,5 @@ def test_a_table_that_began_without_a_key_stays_so():
 def test_a_key_that_the_value_names_counts():
     settings = ParserSettings("canal-json", CanalInferenceOptions(), has_primary_keys=True)
     value = {"type": "INSERT", "database": "s", "table": "orders", "data": [{"id": "1", "v": "2"}], "pkNames": ["v"]}
-    change = ChangeParser(settings, {}).change(Place("t", 0, 0), json.dumps(value).encode(), b'{"id": 1}')
+    (change,) = ChangeParser(settings, {}).changes(Place("t", 0, 0), json.dumps(value).encode(), b'{"id": 1}')
     assert change.primary_key == ("v",)

@@ -150,7 +150,7 @@ PLACE = Place("topic", 0, 5)
 
 def test_columns_have_the_types_that_schemas_declare_and_rows_the_values_that_types_have(parser):
     schema_id = register("all", SCHEMA)
-    change = parser.change(PLACE, message(schema_id, SCHEMA, "c", None, ROW))
+    (change,) = parser.changes(PLACE, message(schema_id, SCHEMA, "c", None, ROW))
     assert (change.table, change.operation) == ("d.public.t1", "c")
     ((before, after),) = change.rows
     assert before is None
@@ -165,20 +165,15 @@ def test_a_new_schema_adds_columns_and_widens_types_and_old_rows_have_what_they_
     second = envelope({"id": "long", "name": ["null", "string"], "new": ["null", "double"]})
     ids = register("first", first), register("second", second)
     old, new = {"id": 1, "name": "a"}, {"id": 2**40, "name": None, "new": None}
-    found = [
-        parser.change(PLACE, message(ids[0], first, "r", None, old)),
-        parser.change(PLACE, message(ids[1], second, "u", old | {"new": None}, new)),
-        parser.change(PLACE, message(ids[0], first, "d", old, None)),
-        parser.change(PLACE, None),
-        parser.change(PLACE, b""),
-    ]
-    assert [change and (change.operation, *change.rows[0]) for change in found] == [
-        ("c", None, old),
-        ("u", old | {"new": None}, new),
-        ("d", old, None),
+    messages = [
+        message(ids[0], first, "r", None, old),
+        message(ids[1], second, "u", old | {"new": None}, new),
+        message(ids[0], first, "d", old, None),
         None,
-        None,
+        b"",
     ]
+    found = [[(change.operation, *change.rows[0]) for change in parser.changes(PLACE, each)] for each in messages]
+    assert found == [[("c", None, old)], [("u", old | {"new": None}, new)], [("d", old, None)], [], []]
     required = [each.columns for each in parser.report.tables["d.public.t1"].required]
     assert required == [
         "id INT NOT NULL, name STRING NOT NULL",
@@ -198,7 +193,7 @@ def test_malformed_messages_are_told_with_their_place(parser, payload, reason):
     if payload == b"CUT":
         payload = message(register("all", SCHEMA), SCHEMA, "c", None, ROW)[:20]
     with pytest.raises(MessageError, match=f"topic 'topic', partition 0, offset 5.*({reason})"):
-        parser.change(PLACE, payload)
+        parser.changes(PLACE, payload)
 
 
 def test_options_are_those_of_the_format():
@@ -221,5 +216,5 @@ def test_keys_in_avro_are_primary_keys():
     schema = {"type": "record", "name": "Key", "namespace": "shop", "fields": [{"name": "id", "type": "long"}]}
     key_id = avro_registry(NAME, DebeziumAvroOptions(url=URL)).register("shop-key", json.dumps(schema), is_new=True)
     value = message(register("shop", SCHEMA), SCHEMA, "c", None, ROW)
-    change = ChangeParser(settings, {}).change(PLACE, value, framed(key_id, plain(schema), {"id": 7}))
+    (change,) = ChangeParser(settings, {}).changes(PLACE, value, framed(key_id, plain(schema), {"id": 7}))
     assert change.primary_key == ("id",)

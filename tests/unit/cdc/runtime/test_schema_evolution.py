@@ -50,7 +50,7 @@ def run(evolving, *messages, state=None, settings=None):
     parsers: dict[int, ChangeParser] = {}
     for offset, (partition, value) in enumerate(messages):
         parser = parsers.setdefault(partition, ChangeParser(settings, TableSchemas().of(before.sources)))
-        parser.change(Place("topic", partition, offset), value)
+        parser.changes(Place("topic", partition, offset), value)
     return evolving.evolve(before, [parser.report for parser in parsers.values()])
 
 

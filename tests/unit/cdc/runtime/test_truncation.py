@@ -145,5 +145,5 @@ def test_a_second_table_with_the_same_target_ends_the_pipeline_whenever_it_comes
 def test_messages_say_so(settings, message):
     parser = ChangeParser(settings, {})
     for offset in (3, 7):
-        assert parser.change(PLACE._replace(offset=offset), json.dumps(message).encode()) is None
+        assert parser.changes(PLACE._replace(offset=offset), json.dumps(message).encode()) == []
     assert parser.report.tables["d.a"].truncations == [PLACE]

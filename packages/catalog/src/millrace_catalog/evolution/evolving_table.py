@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from millrace.contracts import SampledMessage
 from millrace.errors import MalformedMessageError, SchemaError
+from millrace.row_arrays import rows_in
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.tracker import SchemaTracker
 from millrace_catalog.inference.json_reader import JsonKeyReader, JsonReader
-from millrace_catalog.inference.observation import Observation, Position
+from millrace_catalog.inference.observation import Observation, Position, widen_rows
 from millrace_catalog.inference.options import JsonInferenceOptions
 from millrace_catalog.tables.table_schema import check_key_names
 from millrace_catalog.types import BYTES, NULL, Column, DataType, Schema, with_nullability
@@ -204,11 +206,13 @@ class EvolvingTable:
         return (*self.keys, *new_keys) if self._layout.is_upsert and new_keys else None
 
     def _value_columns(self, value: bytes | None) -> dict[str, DataType]:
-        try:
-            observation = self._reader.read(value)
-        except MalformedMessageError:
-            return {}  # the read decides how malformed messages are handled
-        return {} if observation is None else self._with_prefix(self._layout.value_prefix, observation.columns)
+        rows: list[dict[str, DataType]] = []
+        for row in rows_in(value):
+            with suppress(MalformedMessageError):  # the read decides how malformed messages are handled
+                observation = self._reader.read(row)
+                rows += [] if observation is None else [observation.columns]
+        columns = rows[0] if len(rows) == 1 else widen_rows(rows)
+        return self._with_prefix(self._layout.value_prefix, columns)
 
     def _key_columns(self, key: bytes | None) -> dict[str, DataType]:
         if not key:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from millrace.errors import MalformedMessageError, MessageError, SchemaError
+from millrace.row_arrays import rows_in
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.observation import MessageReader, Observation, Position
 from millrace_catalog.inference.options import InferenceOptions, JsonInferenceOptions, JsonSchemaOptions
@@ -86,6 +87,8 @@ def messages_by_table(
 ) -> dict[str, list[SampledMessage]]:
     """Return the messages of each of a topic's tables, by the ids that their fields name, without tombstones.
 
+    A message that is an array has one for each of its rows.
+
     Raises:
         MessageError: A message is malformed, and malformed messages are not skipped.
     """
@@ -93,15 +96,16 @@ def messages_by_table(
     reader = JsonReader(topic, JsonInferenceOptions(table_fields=json.table_fields))
     found: dict[str, list[SampledMessage]] = {}
     for message in messages:
-        try:
-            observation = reader.read(message.value)
-        except MalformedMessageError as error:
-            if not json.ignore_parse_errors:
-                position = Position(message.partition, message.offset)
-                raise _malformed_message(topic, reader.format, position, str(error), message.value or b"") from error
-        else:
-            if observation is not None:
-                found.setdefault(observation.table, []).append(message)
+        for row in rows_in(message.value):
+            try:
+                observation = reader.read(row)
+            except MalformedMessageError as error:
+                if not json.ignore_parse_errors:
+                    position = Position(message.partition, message.offset)
+                    raise _malformed_message(topic, reader.format, position, str(error), row or b"") from error
+            else:
+                if observation is not None:
+                    found.setdefault(observation.table, []).append(replace(message, value=row))
     return found
 
 
@@ -141,7 +145,8 @@ def infer_table(
     inference = TopicInference(topic, reader, options)
     for message in messages:
         count += 1
-        inference.add(Position(message.partition, message.offset), message.value)
+        for row in rows_in(message.value):
+            inference.add(Position(message.partition, message.offset), row)
     result = inference.result()
     if result.skipped:
         _check_skipped(topic, result, count, ignore=json.ignore_parse_errors)

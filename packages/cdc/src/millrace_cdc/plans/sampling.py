@@ -65,13 +65,13 @@ def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
 def _parse(parser: ChangeParser, topic: str, message: SampledMessage, sample: Sample) -> None:
     place = Place(topic, message.partition, message.offset)
     try:
-        change = parser.change(place, message.value, message.key, sampled(topic, message))
+        changes = parser.changes(place, message.value, message.key, sampled(topic, message))
     except MessageError as error:
         sample.malformed.append(str(error))
     except SchemaError as error:
         sample.problems.append(str(error))
     else:
-        if change is not None:
+        for change in changes:
             report = parser.report.tables[change.table]
             report.rows += len(change.rows)
             report.partitions.add((topic, message.partition))

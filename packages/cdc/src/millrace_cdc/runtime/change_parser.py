@@ -11,7 +11,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -40,12 +40,13 @@ from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.flattened_records import json_row_reader
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_message, malformed_row
 from millrace_cdc.runtime.message_keys import MessageKeys
+from millrace_cdc.runtime.message_rows import ChangeReader, MessageRow, MessageRows
 from millrace_cdc.runtime.partial_updates import check_update
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, debezium_change_reader, registry_change_reader
 from millrace_cdc.runtime.table_schema import TableSchema, columns_of
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
-from millrace_cdc.table_id import table_id, topic_table
+from millrace_cdc.table_id import topic_table
 
 MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
@@ -59,16 +60,6 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     FORMAT_NAME: registry_change_reader,
     change_encoding.FORMAT: change_encoding.TypedRowReader,
 }
-
-
-class ChangeReader(Protocol):
-    """Reader of one topic's messages."""
-
-    def parse(self, payload: bytes | None) -> TableChange | SkipReason:
-        """Parse the change of a message; the reason to skip it when it is none."""
-
-    def columns_of(self, change: TableChange) -> dict[str, DataType]:
-        """Infer the columns of a change's rows."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +123,10 @@ class ParserSettings:
             return options.schema_include
         return isinstance(options, CanalInferenceOptions) and options.strategy != "AUTO"
 
+    def message_rows(self, ignored: Counter[SkipReason]) -> MessageRows:
+        """Make a parser of the rows of messages, which counts those that options say to ignore."""
+        return MessageRows(self.format, ignored if self.options.ignore_parse_errors else None)
+
     def reader(self, topic: str) -> ChangeReader:
         """Make a reader of a topic's messages."""
         return _READERS[self.format](topic_table(topic), self.options)
@@ -164,8 +159,9 @@ class ChangeParser:
         self._keys = MessageKeys(settings.options) if settings.has_primary_keys else None
         self._replaces_times = not settings.has_times and settings.declares_types
         self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
-        self._letter: DeadLetter | None = None
+        self._message_letters: list[DeadLetter] = []
         self.report = TaskReport()
+        self._rows = settings.message_rows(self.report.skipped)
 
     def parse(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the changes of messages, with the columns of `CHANGE_COLUMNS`, and the task's report at the end."""
@@ -195,21 +191,19 @@ class ChangeParser:
                     found.add(index, *parsed)
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
-            change = self.change(place, value, keys[index], None if messages is None else messages[index])
-            if change is None:
-                self._keep_letter(batch, index)
-            else:
+            for change in self.changes(place, value, keys[index], None if messages is None else messages[index]):
                 for old, new in change.rows:
                     before, after = (None if image is None else exact_json.encode(image) for image in (old, new))
                     found.add(index, change.table, change.operation, before, after, change.kept)
+            self._keep_letters(batch, index)
         taken = batch if found.rows == list(range(len(values))) else batch.take(pa.array(found.rows, pa.int64()))
         self._count(taken, found.tables)
         return found.to_batch(taken)
 
-    def change(
+    def changes(
         self, place: Place, value: bytes | None, key: bytes | None = None, message: Message | None = None
-    ) -> TableChange | None:
-        """Parse one message, and note what its table's columns need; None when it has no rows.
+    ) -> list[TableChange]:
+        """Parse one message, and note what its tables' columns need; none when it has no rows, several of an array.
 
         Args:
             place: Its place.
@@ -225,27 +219,26 @@ class ChangeParser:
         if reader is None:
             reader = self._readers[place.topic] = self._settings.reader(place.topic)
         try:
-            found = self._read(reader, place, key, value, message)
+            rows = self._rows.parse(reader, value)
+            read = [found for row in rows if (found := self._read(reader, place, key, row, message)) is not None]
         except MalformedMessageError as error:
             malformed = self._skip_malformed(place, key, value, error)
-            found = None if malformed is None else (malformed, MALFORMED_COLUMNS)
-        if found is None:
-            return None
-        change, columns = found
-        self._note(place, change, columns)
-        return change
+            read = [] if malformed is None else [(malformed, MALFORMED_COLUMNS)]
+        for change, columns in read:
+            self._note(place, change, columns)
+        return [change for change, _ in read]
 
     def _read(
-        self, reader: ChangeReader, place: Place, key: bytes | None, value: bytes | None, message: Message | None
+        self, reader: ChangeReader, place: Place, key: bytes | None, row: MessageRow, message: Message | None
     ) -> tuple[TableChange, dict[str, DataType]] | None:
-        """Return the change of a message and its columns; None when it is skipped, collected or a truncation."""
-        change = reader.parse(value)
+        """Return the change of a row and its columns; None when it is skipped, collected or a truncation."""
+        value, change = row
         if isinstance(change, SkipReason):
             self.report.skipped[change] += 1
             return None
-        _check_id(change.table)
         if change.table in self._paused:
-            self._letter = paused_letter(change.table, self._paused, place, key, value, self._settings.format)
+            letter = paused_letter(change.table, self._paused, place, key, value, self._settings.format)
+            self._message_letters.append(letter)
             self.report.collected[change.table] += 1
             return None
         if change.operation == "t":
@@ -299,13 +292,15 @@ class ChangeParser:
         if self._settings.malformed_table is not None:
             return malformed_row(self._settings.malformed_table, place, key, value, str(error))
         part: Literal["key", "value"] = "key" if is_key else "value"
-        self._letter = DeadLetter(*place, None, key, value, (), part, self._settings.format, str(error))
+        letter = DeadLetter(*place, None, key, value, (), part, self._settings.format, str(error))
+        self._message_letters = [letter]
         return None
 
-    def _keep_letter(self, messages: pa.RecordBatch, row: int) -> None:
-        if self._letter is not None and self._letters is not None:
-            self._letters.add(self._letter, messages, row)
-        self._letter = None
+    def _keep_letters(self, messages: pa.RecordBatch, row: int) -> None:
+        if self._letters is not None:
+            for letter in self._message_letters:
+                self._letters.add(letter, messages, row)
+        self._message_letters = []
 
     def _note_truncation(self, place: Place, table: str) -> None:
         report = self._report(table)
@@ -379,13 +374,6 @@ def parse_stage(
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function of a task, for mapInArrow."""
     return lambda batches: ChangeParser(settings, tables, paused).parse(batches)
-
-
-def _check_id(table: str) -> None:
-    try:
-        table_id(table)
-    except ValueError as error:
-        raise MalformedMessageError(f"the id of its table is {table!r}: {error}") from None
 
 
 def _to_sql(columns: Mapping[str, DataType]) -> str:

@@ -42,6 +42,6 @@ def initial_state(source: MessageSource, settings: ParserSettings, evolution: Sc
     for topic, messages in source.newest_messages().items():
         for message in messages:
             place = Place(topic, message.partition, message.offset)
-            parser.change(place, message.value, message.key, sampled(topic, message))
+            parser.changes(place, message.value, message.key, sampled(topic, message))
     parser.report.malformed = 0  # They come again
     return evolution.evolve(state, [parser.report], initial=True)

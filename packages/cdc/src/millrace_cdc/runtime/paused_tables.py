@@ -12,8 +12,9 @@ from pyspark.sql import functions as fn
 
 from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError, OptionsError
-from millrace_cdc.runtime.change_parser import ChangeReader, ParserSettings
+from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import DeadLetters, paused_letter
+from millrace_cdc.runtime.message_rows import ChangeReader
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.task_reports import Place, TaskReport
 
@@ -113,13 +114,15 @@ def _messages_of(
     batch: pa.RecordBatch, settings: ParserSettings, tables: Mapping[str, str]
 ) -> Iterator[tuple[int, str, Place, bytes | None, bytes | None]]:
     readers: dict[str, ChangeReader] = {}
+    rows = settings.message_rows(Counter())
     columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "key", "value"))
     for index, (topic, partition, offset, key, value) in enumerate(zip(*columns, strict=True)):
         reader = readers.get(topic) or readers.setdefault(topic, settings.reader(topic))
         try:
-            change = reader.parse(value)
+            found = rows.parse(reader, value)
         except MalformedMessageError:
             # The parser has seen to it
             continue
-        if not isinstance(change, SkipReason) and change.table in tables:
-            yield index, change.table, Place(topic, partition, offset), key, value
+        for row, change in found:
+            if not isinstance(change, SkipReason) and change.table in tables:
+                yield index, change.table, Place(topic, partition, offset), key, row

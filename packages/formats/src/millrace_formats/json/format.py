@@ -10,12 +10,15 @@ from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.flatten import FlatteningDecoder
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.rescued_data import RescuedDataDecoder, check_rescued_data_column
+from millrace_formats.json.row_arrays import RowArraysDecoder
 from millrace_formats.json.table_filter import TableFilterDecoder
 from millrace_formats.shared.sql_types import check_schema, nested_problem
 
 
 class JsonFormat(Format):
     """Read and write one JSON object a message, its fields matched to columns by their exact names.
+
+    A message that is an array is read as several rows.
 
     All of SQL's types are supported, nested to any depth, except intervals. Conversions are those of the reference, see
     `millrace_formats.json.exact_reader`.
@@ -27,6 +30,9 @@ class JsonFormat(Format):
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Make a decoder to rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("json", schema, nested_problem)
+        return RowArraysDecoder(self._row_decoder(schema))
+
+    def _row_decoder(self, schema: pa.Schema) -> Decoder:
         decoder, include = self._all_tables_decoder(schema), self.options.table_include
         if include is None:
             return decoder

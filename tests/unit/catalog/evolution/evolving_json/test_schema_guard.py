@@ -88,6 +88,14 @@ def test_a_message_that_does_not_fit_ends_the_read(message: dict[str, Any], reas
     assert reason in caught.value.reason
 
 
+def test_each_row_of_an_array_must_fit() -> None:
+    decoded = decode(options(), [FITTING, {"id": 2}], FITTING)
+    assert decoded.rows.column("id").to_pylist() == [1, 2, 1]
+    with pytest.raises(SchemaMismatchError, match="new BIGINT is new") as caught:
+        decode(options(), FITTING, [FITTING, {"new": 1}])
+    assert caught.value.index == 1
+
+
 def test_fixed_types_never_change() -> None:
     given = options(**{"infer-schema.fixed-types": "id BIGINT"})
     decoded = decode(given, {"id": "no number"}, {"id": "7"})

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.configuration.build import configure_source
-from millrace.errors import PluginError, SchemaError
+from millrace.errors import SchemaError
 from millrace.records.messages import Messages
 from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace_formats.json.format import JsonFormat
@@ -17,11 +17,11 @@ from millrace_formats.json.format import JsonFormat
 Make = Callable[..., Messages]
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 EXCEPT_KEY = {"value.fields-include": "EXCEPT_KEY"}
+BOTH_JSON = {"value.format": "json", "key.format": "json", "key.fields": "id"}
 
 
 def rows(read: Messages, schema: pa.Schema = SCHEMA, **options: str) -> list[dict[str, Any]]:
-    given = {"value.format": "json", "key.format": "json", "key.fields": "id", **options}
-    config = configure_source({"properties.bootstrap.servers": "h:1", **given})
+    config = configure_source({"properties.bootstrap.servers": "h:1", **BOTH_JSON, **options})
     made = record_batch_builder_for(config, schema)(read)
     assert made.batch.schema == schema
     assert not made.malformed
@@ -124,8 +124,22 @@ def test_a_key_has_one_row(messages: Make) -> None:
     options = {"key.format": "support.plugins:Words", "key.fields": "name", **EXCEPT_KEY}
     read = messages({"key": b"a", "value": b'{"id":1}'}, {"key": b"b", "value": b'{"id":2}'})
     assert rows(read, **options) == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
-    with pytest.raises(PluginError, match="gave several rows for one key, which has one at most"):
-        rows(messages({"key": b"a b", "value": b"{}"}), **options)
+
+
+def test_a_key_of_several_rows_is_malformed(messages: Make) -> None:
+    config = configure_source({"properties.bootstrap.servers": "h:1", **BOTH_JSON, **EXCEPT_KEY})
+    read = messages(
+        {"key": b'[{"id":1}]', "value": b'{"name":"a"}'},
+        {"key": b'[{"id":2},{"id":3}]', "value": b'{"name":"b"}'},
+        {"key": b"{", "value": b'{"name":"c"}'},
+        {"key": b'{"id":4}', "value": b'[{"name":"d"},{"name":"e"}]'},
+    )
+    built = record_batch_builder_for(config, SCHEMA)(read)
+    found = [{"id": 1, "name": "a"}, {"id": 4, "name": "d"}, {"id": 4, "name": "e"}]
+    assert built.batch.to_pylist() == found
+    assert [each.message.offset() - 100 for each in built.malformed] == [1, 2]
+    assert built.malformed[0].reason == "it has 2 rows, and a key has one"
+    assert built.malformed[0].is_key
 
 
 class HeadedJson(JsonFormat):

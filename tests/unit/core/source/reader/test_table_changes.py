@@ -79,6 +79,31 @@ def test_a_malformed_value_does_not_become_the_row_of_its_key(tmp_path: Path) ->
     assert short(stream.run()) == ["+I 1 a", "-U 1 a", "+U 1 c", "+I 2 x"]
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        (
+            b'{"id":1}',
+            b'[{"name":"b"},{"name":"c"}]',
+            "malformed message .* offset 1: it has several rows, and its key has one",
+        ),
+        (b'[{"id":1},{"id":2}]', b'{"name":"b"}', "malformed key .* offset 1: it has 2 rows, and a key has one"),
+    ],
+)
+def test_several_rows_of_a_message_are_malformed_and_delete_nothing(
+    tmp_path: Path, key: bytes, value: bytes, why: str
+) -> None:
+    # The blank message has no row, so that there are as many rows as messages
+    topic = Topic(row(1, "a"), (key, value), (b'{"id":2}', b" "), (b'{"id":3}', b'[{"id":3,"name":"d"}]'))
+    topic.batch_size = 4
+    with pytest.raises(MessageError, match=why):
+        Stream(topic, tmp_path / "strict").run()
+    tolerant = Stream(topic, tmp_path, **{"ingestion.ignore-errors": "true"})
+    assert short(tolerant.run()) == ["+I 1 a", "+I 3 d"]
+    topic.append(row(1, "e"))
+    assert short(tolerant.run()) == ["-U 1 a", "+U 1 e"]
+
+
 def test_a_repeated_attempt_has_the_rows_of_the_first_although_the_topic_was_compacted(stream: Stream) -> None:
     first = stream.run()
     stream.topic.append(row(1, "z"))

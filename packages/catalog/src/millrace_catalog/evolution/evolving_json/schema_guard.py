@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from millrace.errors import MalformedMessageError, SchemaMismatchError
+from millrace.row_arrays import rows_in
 from millrace_catalog.evolution.evolving_json.fit_prefilter import FitPrefilter
 from millrace_catalog.evolution.schema_diff import SchemaDiff
 from millrace_catalog.inference.json_reader import JsonReader
@@ -39,7 +40,8 @@ class SchemaGuard:
         """
         before = len(self._null_fields)
         for index in self._prefilter.uncertain(items):
-            self._check_one(index, items[index])
+            for row in rows_in(items[index]):
+                self._check_one(index, row)
         if len(self._null_fields) > before:
             self._prefilter = FitPrefilter(self._columns, self._options, self._null_fields)
 

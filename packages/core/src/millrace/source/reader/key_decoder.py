@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
 from confluent_kafka import Message
 
-from millrace.contracts import Decoded, Decoder
-from millrace.errors import PluginError
+from millrace.contracts import Decoded, Decoder, MalformedMessage
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection
 from millrace.records.messages import Messages, with_schema_header
@@ -55,7 +55,7 @@ class KeyDecoder:
         payloads: Sequence[bytes | None] = list(map(Message.key, messages.items))
         if self._schema_header is not None:
             payloads = with_schema_header(payloads, messages.items, self._schema_header)
-        return decode(self._decoder, payloads, self._projection.schema, self.format.name)
+        return _one_row_each(decode(self._decoder, payloads, self._projection.schema, self.format.name))
 
     def columns_for(
         self, keys: Decoded, message_count: int, message_index: pa.Int32Array | None
@@ -66,9 +66,6 @@ class KeyDecoder:
             keys: The decoded keys.
             message_count: How many messages there are.
             message_index: For each row of the values the index of its message; None when every message has one row.
-
-        Raises:
-            PluginError: A key has several rows.
         """
         rows = self._key_rows(keys, message_count, message_index)
         return {
@@ -82,9 +79,29 @@ class KeyDecoder:
         if keys.message_index is None:
             return message_index
         key_messages: np.ndarray = keys.message_index.to_numpy()
-        if (np.diff(key_messages) == 0).any():
-            raise PluginError(f"format {self.format.name!r} gave several rows for one key, which has one at most")
         row_of_message = np.full(message_count, -1, np.int64)
         row_of_message[key_messages] = np.arange(len(key_messages))
         rows = pa.array(row_of_message, mask=row_of_message < 0)
         return rows if message_index is None else rows.take(message_index)
+
+
+def _one_row_each(keys: Decoded) -> Decoded:
+    """Return decoded keys of which those with several rows are malformed."""
+    if keys.message_index is None or keys.rows.num_rows < 2:
+        return keys
+    index: np.ndarray = keys.message_index.to_numpy()
+    messages, counts = np.unique(index, return_counts=True)
+    repeated = counts > 1
+    if not repeated.any():
+        return keys
+    errors = [
+        MalformedMessage(message, f"it has {count} rows, and a key has one")
+        for message, count in zip(messages[repeated].tolist(), counts[repeated].tolist(), strict=True)
+    ]
+    is_kept = ~np.isin(index, messages[repeated])
+    return dataclasses.replace(
+        keys,
+        rows=keys.rows.filter(pa.array(is_kept)),
+        message_index=pa.array(index[is_kept], pa.int32()),
+        errors=tuple(sorted((*keys.errors, *errors), key=lambda error: error.index)),
+    )

@@ -108,7 +108,7 @@ class UpsertReader:
         """Return an event for each message that is not malformed, and not blank."""
         new = table_rows(messages, self._build, self._primary_key)
         keys = [key for key in new.keys.bytes if key is not None]
-        if len(keys) == len(messages.items) == new.batch.num_rows:
+        if len(keys) == len(messages.items) == new.batch.num_rows and not new.malformed:
             return RowEvents(new.batch, keys, new.row, list(range(len(keys))), new.malformed)
         is_event = [
             key is not None and (row >= 0 or value is None)
