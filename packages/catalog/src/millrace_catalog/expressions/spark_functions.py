@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 # Without operators, aggregates, generators, windows, and functions that tell of the task or run code
 _NAMES = """
 abs acos acosh add_months aes_decrypt aes_encrypt array array_append array_compact array_contains array_distinct
@@ -36,7 +38,14 @@ uuid validate_utf8 variant_array_append variant_delete variant_get variant_inser
 version weekday weekofyear width_bucket xxhash64 year zeroifnull
 """
 
-SPARK_FUNCTIONS = frozenset(_NAMES.split())
+_SINCE_SPARK_4_3 = """
+from_base32 hmac jaro_winkler_similarity localtime timestamp_nanos to_base32 try_variant_array_append try_variant_insert
+try_variant_set unix_nanos variant_array_append variant_delete variant_insert variant_set variant_strip_nulls
+"""
+
+_has_spark_4_3 = tuple(map(int, version("pyspark").split(".")[:2])) >= (4, 3)
+
+SPARK_FUNCTIONS = frozenset(_NAMES.split()) - frozenset(() if _has_spark_4_3 else _SINCE_SPARK_4_3.split())
 """Their names, in lower case."""
 
 VOLATILE_FUNCTIONS = frozenset(("rand", "randn", "random", "randstr", "shuffle", "uniform", "uuid"))
