@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 from millrace.errors import FencedError, MessageError
+from millrace.kafka.offset_metadata import read_offset_metadata
 from millrace.kafka.write_admin import WRITE_ADMINS
+from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
 from millrace_broker.installation import DEFAULT_VERSION
@@ -99,6 +101,24 @@ def test_a_late_proof_of_ownership_does_not_take_the_ledger_back(
     task.move()
     assert task.write(2).is_skipped
     assert written(broker, task.topic) == expected([0, 1, 2])
+
+
+@pytest.mark.nightly
+def test_a_late_ledger_does_not_lock_its_consumer_group(
+    task: WritingTask, broker: KafkaBroker, proxy: LateRequestProxy
+) -> None:
+    # A new worker proves nothing, so that this is the ledger itself
+    late = proxy.take_next("TxnOffsetCommit")
+    assert task.write(0).rows == ROWS
+    late.wait(0)
+    # The brokers end a transaction after they have answered
+    client = Properties({"bootstrap.servers": task.servers})
+    assert read_offset_metadata(client, f"{task.topic}.millrace-ledger-0", task.topic)[0]
+    late.deliver()
+    assert task.write(1).rows == ROWS
+    task.move()
+    assert task.write(1).is_skipped
+    assert written(broker, task.topic) == expected([0, 1])
 
 
 @pytest.mark.nightly

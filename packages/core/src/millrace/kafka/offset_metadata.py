@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
+from millrace.errors import ClientError
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.client_settings import consumer_settings, with_reconnect_backoffs, without_producer_properties
 from millrace.kafka.consumer import committed_offsets
@@ -108,7 +109,12 @@ class OffsetReader:
         with client_errors(f"reading the offsets of consumer group {self._group!r}"):
             (committed,) = retry_transaction_request(request) if once_within_s is None else request(once_within_s)
         text = (committed.metadata or "") if committed.offset >= 0 else None
-        return text, self._consumer.consumer_group_metadata()
+        return text, self.group_metadata
+
+    @property
+    def group_metadata(self) -> bytes:
+        """The group's own metadata, to commit an offset."""
+        return self._consumer.consumer_group_metadata()
 
     def close(self) -> None:
         """Close the client."""
@@ -175,6 +181,12 @@ class OffsetCommitter:
     def close(self) -> None:
         """Close the client."""
         self._consumer.close()
+
+
+def has_timed_out(error: ClientError) -> bool:
+    """Return whether the brokers have not given the answer to a request in time."""
+    cause = error.__cause__
+    return isinstance(cause, KafkaException) and kafka_error(cause).code() == KafkaError._TIMED_OUT
 
 
 def retry_transaction_request(request: Callable[[float], T], clock: Clock = SYSTEM_CLOCK) -> T:

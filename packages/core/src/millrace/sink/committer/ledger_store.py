@@ -7,13 +7,19 @@ groups of one prefix are never those of another one, whatever the two are.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, GroupInUseError, LedgerError
-from millrace.kafka.offset_metadata import OffsetReader, offset_with_metadata, read_offset_metadata
+from millrace.kafka.offset_metadata import (
+    REQUEST_TIMEOUT_S,
+    OffsetReader,
+    has_timed_out,
+    offset_with_metadata,
+    read_offset_metadata,
+)
 from millrace.sink.committer.ledger import Ledger
 
 DEFAULT_LEDGER_TOPIC = "__consumer_offsets"
@@ -134,22 +140,36 @@ class LedgerReader:
         self._reader = OffsetReader(config.client, group)
         self._has_read = False
 
-    def read(self) -> tuple[Ledger | None, bytes]:
+    def read(self, end_open_offset: Callable[[bytes], None]) -> tuple[Ledger | None, bytes]:
         """Read what `read_ledger` does.
+
+        Args:
+            end_open_offset: Aborts a transaction that commits an offset of the group, whose own metadata it gets. It is
+                called if an offset that no other transaction will end keeps the ledger from being final. Old brokers
+                (3.5, not 3.9) take a commit of offsets that arrives after the end of its transaction, such as the first
+                copy of one that was sent again, and wait for ever for the transaction to end.
 
         Raises:
             LedgerError, ClientError: As `read_ledger`.
         """
-        topic = ledger_topic(self._config)
+        if self._has_read:
+            try:
+                return self._read(_CONNECTED_TIMEOUT_S)
+            except ClientError:
+                # What it remembers of the brokers may be out of date
+                self._reader.close()
+                self._reader = OffsetReader(self._config.client, self._group)
         try:
-            text, metadata = self._reader.read(topic, _CONNECTED_TIMEOUT_S if self._has_read else None)
-        except ClientError:
-            if not self._has_read:
-                raise
-            # What it remembers of the brokers may be out of date
-            self._reader.close()
-            self._reader = OffsetReader(self._config.client, self._group)
-            text, metadata = self._reader.read(topic)
+            return self._read(REQUEST_TIMEOUT_S)
+        except ClientError as error:
+            if has_timed_out(error):
+                # Fails if the brokers do not answer at all
+                read_ledger(self._config, self._group, is_final=False)
+                end_open_offset(self._reader.group_metadata)
+        return self._read(None)
+
+    def _read(self, once_within_s: float | None) -> tuple[Ledger | None, bytes]:
+        text, metadata = self._reader.read(ledger_topic(self._config), once_within_s)
         self._has_read = True
         return _parse(self._group, text), metadata
 

@@ -195,10 +195,21 @@ def take_over(config: SinkConfig, task_index: int) -> TransactionSession:
 
 def _take_over_by(config: SinkConfig, task_index: int, spare: SpareClients | None = None) -> TransactionSession:
     """Take over the transactional id of a task, by clients that are connected already if there are any."""
-    producer, reader = spare.take() if spare is not None else (None, None)
-    producer = producer or TransactionalProducer(config.client, transactional_id(config, task_index))
+    connected, reader = spare.take() if spare is not None else (None, None)
+    producer = connected or TransactionalProducer(config.client, transactional_id(config, task_index))
     producer.init_transactions()
+
+    def end_open_offset(group: bytes) -> None:
+        nonlocal producer
+        logger.warning("ending an open offset of the ledger of transactional id %r", producer.transactional_id)
+        producer.begin_transaction()
+        producer.send_offset(group, ledger_offset(config, Ledger(), 0))
+        producer.abort_transaction()
+        # That was its only one: see `TransactionalProducer.may_be_kept`
+        producer = TransactionalProducer(config.client, producer.transactional_id)
+        producer.init_transactions()
+
     # Only now: what an older attempt had under way is either committed or aborted
     reader = reader or LedgerReader(config, ledger_group(config, task_index))
-    ledger, group = reader.read()
+    ledger, group = reader.read(end_open_offset)
     return TransactionSession(producer, group, ledger, reader=reader)

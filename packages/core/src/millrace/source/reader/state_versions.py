@@ -190,7 +190,7 @@ class VersionedStore:
                     break
                 apply_changes(self._files.read_changes(self._partition, step.start, step.end), self._column, writer)
                 at = step.end
-            writer.commit(_marker(at))
+            writer.commit(str(at).encode())
         missing = next((step for step in way.steps if isinstance(step, OffsetRange)), None)
         if missing is not None:
             logger.warning(
