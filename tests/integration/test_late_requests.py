@@ -11,7 +11,7 @@ import pytest
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, MessageError
-from millrace.kafka.write_admin import WRITE_ADMINS
+from millrace.kafka.admin import ADMINS
 from millrace.sink import pipeline
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
@@ -37,7 +37,7 @@ VERSIONS = ("3.5.2", "3.9.2", "4.2.0")
 def late(request: pytest.FixtureRequest) -> Iterator[tuple[KafkaBroker, LateRequestProxy]]:
     with broker_behind_proxy(version=request.param) as started:
         yield started
-    RESOURCES.drop(WRITE_ADMINS)
+    RESOURCES.drop(ADMINS)
 
 
 @dataclass
