@@ -74,7 +74,7 @@ class Line:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What a later measurement replaces."""
+        """Identity of the comparison, by which a later measurement replaces it."""
         return self.case, self.work, self.unit, self.base
 
     @property

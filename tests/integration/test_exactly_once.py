@@ -18,9 +18,9 @@ from pyspark.errors import StreamingQueryException
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, GroupInUseError, LedgerError, MessageError, OptionsError
+from millrace.kafka.admin import ADMINS
 from millrace.kafka.consumer import CONSUMERS
 from millrace.kafka.offset_metadata import offset_with_metadata
-from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
 from millrace.sink.committer.exactly_once import CommitLookups
 from millrace.sink.committer.heartbeats import last_heartbeat
@@ -72,7 +72,7 @@ def new_worker(nothing_left):
     for worker in workers:
         worker.resources.close()
     # The driver's clients, kept for the next micro-batch
-    RESOURCES.drop(WRITE_ADMINS)
+    RESOURCES.drop(ADMINS)
     RESOURCES.drop(CONSUMERS)
 
 

@@ -8,9 +8,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.errors import FencedError, MessageError
-from millrace.kafka.offset_metadata import read_offset_metadata
-from millrace.kafka.write_admin import WRITE_ADMINS
-from millrace.options.secrets import Properties
+from millrace.kafka.admin import ADMINS
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
 from millrace_broker.installation import DEFAULT_VERSION
@@ -29,7 +27,7 @@ VERSIONS = ("3.5.2", "3.9.2", "4.3.0")
 def late(request: pytest.FixtureRequest) -> Iterator[tuple[KafkaBroker, LateRequestProxy]]:
     with broker_behind_proxy(version=request.param) as started:
         yield started
-    RESOURCES.drop(WRITE_ADMINS)
+    RESOURCES.drop(ADMINS)
 
 
 @pytest.fixture

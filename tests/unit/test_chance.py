@@ -46,7 +46,6 @@ RULES = {
             "soak/test_sql_upserts.py": MOMENT,
             "support/absent_brokers.py": MEASURED,
             "support/processor_time.py": MEASURED,
-            "unit/cli/demo/test_run.py": "a signal that the process sends itself ends the wait",
         },
     ),
     "give what is waited for support.waiting.PATIENCE_S": (

@@ -8,30 +8,29 @@ from types import ModuleType
 
 import pytest
 
-from millrace import gc_control
+from millrace.gc_control import LoadedObjects, garbage_collection_paused
 
 
 @pytest.fixture(autouse=True)
 def unfrozen() -> Iterator[None]:
     """Begin as a process that has frozen nothing, and leave it like that."""
-    gc_control._freeze.cache_clear()
     gc.unfreeze()
     yield
-    gc_control._freeze.cache_clear()
     gc.unfreeze()
 
 
 def test_objects_are_frozen_when_modules_were_loaded_since_the_last_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    gc_control.freeze_loaded_objects()
+    loaded = LoadedObjects()
+    loaded.freeze()
     loaded_first = gc.get_freeze_count()
     assert loaded_first > 10_000
 
     later = [[] for _ in range(5_000)]
-    gc_control.freeze_loaded_objects()
+    loaded.freeze()
     assert gc.get_freeze_count() < loaded_first + 1_000
 
     monkeypatch.setitem(sys.modules, "loaded_by_a_later_task", ModuleType("loaded_by_a_later_task"))
-    gc_control.freeze_loaded_objects()
+    loaded.freeze()
     assert gc.get_freeze_count() > loaded_first + 4_000
     assert len(later) == 5_000
 
@@ -44,7 +43,7 @@ def test_garbage_is_freed_before_the_rest_is_frozen() -> None:
     alive = weakref.ref(marker)
     del cycle, marker
 
-    gc_control.freeze_loaded_objects()
+    LoadedObjects().freeze()
 
     assert alive() is None
 
@@ -53,7 +52,7 @@ def test_garbage_collection_pauses_inside_the_block_only() -> None:
     was_enabled = []
 
     def fail() -> None:
-        with gc_control.garbage_collection_paused():
+        with garbage_collection_paused():
             was_enabled.append(gc.isenabled())
             raise ValueError("as the test wants")
 
@@ -67,7 +66,7 @@ def test_garbage_collection_pauses_inside_the_block_only() -> None:
 def test_garbage_collection_that_is_off_stays_off() -> None:
     gc.disable()
     try:
-        with gc_control.garbage_collection_paused():
+        with garbage_collection_paused():
             pass
         assert not gc.isenabled()
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import sys
 from collections.abc import Iterator
@@ -21,19 +20,25 @@ def garbage_collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def freeze_loaded_objects() -> None:
-    """Exclude all objects that exist now from garbage collection, unless that was done since the last import.
+class LoadedObjects:
+    """The objects that a process has loaded, which live as long as it does."""
 
-    Spark's worker daemon collects garbage after every task of a reused worker. With pyarrow and this package loaded
-    that visits some hundred thousand objects that live as long as the process: 30 ms of CPU for each task, which is
-    more than a small micro-batch needs for all else. A worker's first task may load a part of them only, as when it
-    reads and a later one writes. Reference cycles among these objects are never freed.
-    """
-    _freeze(len(sys.modules))
+    def __init__(self) -> None:
+        self._frozen_modules = 0
+
+    def freeze(self) -> None:
+        """Exclude all objects that exist now from garbage collection, unless that was done since the last import.
+
+        Spark's worker daemon collects garbage after every task of a reused worker. With pyarrow and this package loaded
+        that visits some hundred thousand objects: 30 ms of CPU for each task, which is more than a small micro-batch
+        needs for all else. A worker's first task may load a part of them only, as when it reads and a later one writes.
+        Reference cycles among these objects are never freed.
+        """
+        if self._frozen_modules != len(sys.modules):
+            self._frozen_modules = len(sys.modules)
+            gc.collect()
+            gc.freeze()
 
 
-# Called again whenever the number is another one than the last time
-@functools.lru_cache(maxsize=1)
-def _freeze(_loaded_modules: int) -> None:
-    gc.collect()
-    gc.freeze()
+LOADED_OBJECTS = LoadedObjects()
+"""Those of this process."""

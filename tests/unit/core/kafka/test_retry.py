@@ -8,9 +8,9 @@ import pytest
 from millrace.kafka.retry import (
     MAX_STUCK_CALLS,
     Clock,
+    StuckCalls,
     call_with_retries,
     call_with_timeout,
-    has_too_many_stuck_calls,
     poll,
 )
 from support.waiting import wait_until
@@ -112,14 +112,14 @@ def test_a_call_that_does_not_end_is_left_to_itself() -> None:
 
 
 def test_calls_that_do_not_end_are_counted_until_they_do() -> None:
-    ends = [threading.Event() for _ in range(MAX_STUCK_CALLS + 1)]
+    ends, stuck = [threading.Event() for _ in range(MAX_STUCK_CALLS + 1)], StuckCalls()
     counted = []
     for end in ends:
         with pytest.raises(TimeoutError):
-            call_with_timeout(end.wait, 0.01)
-        counted.append(has_too_many_stuck_calls())
+            call_with_timeout(end.wait, 0.01, stuck)
+        counted.append(stuck.are_too_many)
     assert counted == [False] * MAX_STUCK_CALLS + [True]
     ends[0].set()
-    wait_until(lambda: not has_too_many_stuck_calls(), "a call to end")
+    wait_until(lambda: not stuck.are_too_many, "a call to end")
     for end in ends:
         end.set()

@@ -17,6 +17,7 @@ from millrace.spark.errors import user_errors
 from millrace.spark.failed_stream_reader import FailedStreamReader
 from millrace.spark.options import connector_options
 from millrace.spark.reader_base import SplitPartition
+from millrace.worker import RESOURCES
 from pyspark_millrace import DefaultSource
 
 SERVERS = {"properties.bootstrap.servers": "h:1"}
@@ -47,14 +48,14 @@ def test_it_is_called_millrace() -> None:
 def test_a_warning_is_told_where_it_is_made_and_not_where_spark_sends_it(caplog: pytest.LogCaptureFixture) -> None:
     given = {**SERVERS, "topic": "a", "sink.semantic": "at-least-once"}
     # A process that has said nothing yet, as each in which Spark plans
-    build._warn_once.cache_clear()
+    RESOURCES.drop(build.SHOWN_WARNINGS)
     source = DefaultSource(given)
     assert source.schema()
     assert caplog.messages == ["option 'sink.semantic' is deprecated: write 'sink.delivery-guarantee'"]
 
     caplog.clear()
-    build._warn_once.cache_clear()
-    build._parse_cached.cache_clear()
+    RESOURCES.drop(build.SHOWN_WARNINGS)
+    RESOURCES.drop(build.PARSED_OPTIONS)
     sent = pickle.loads(pickle.dumps(source))
     sent.reader(VALUE)
     sent.streamReader(VALUE)

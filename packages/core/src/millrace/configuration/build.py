@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import logging
 import stat
 from collections.abc import Callable, Mapping
@@ -23,9 +22,9 @@ from millrace.errors import OptionsError
 from millrace.kafka.idempotence import exclusion_warnings
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.parser import OptionParser
-from millrace.options.shared import TableOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import plugin_manager
+from millrace.worker import RESOURCES, ResourceKind
 
 logger = logging.getLogger("millrace.options")
 
@@ -82,11 +81,6 @@ def _from_the_beginning(options: SourceOptions) -> SourceOptions:
     return options
 
 
-def _refuse_upsert(options: TableOptions, use: str) -> None:
-    if options.is_upsert:
-        raise OptionsError("millrace", (f"option 'connector' = 'upsert-kafka' is not supported for {use} yet",))
-
-
 class _Parsed(NamedTuple):
     """The outcome of parsing one set of options.
 
@@ -110,24 +104,28 @@ class _Parsed(NamedTuple):
             raise OptionsError("millrace", problems)
 
 
+PARSED_OPTIONS = ResourceKind[_Parsed]("parsed options", capacity=64)
+
+SHOWN_WARNINGS = ResourceKind[bool]("warnings of options", capacity=64)
+
+
 def _parse(raw: Mapping[str, str], *, warns: bool = True) -> _Parsed:
     given = tuple(sorted((name, str(value)) for name, value in raw.items()))
-    parsed = _parse_cached(given, _named_files(given))
+    # Spark creates the data source again for every step of every micro-batch, mostly in the same few processes. Files
+    # are a part of the key, so that changed ones are read again
+    parsed = RESOURCES.get(PARSED_OPTIONS, (given, _named_files(given)), lambda: _parse_options(given))
     if parsed.problems:
         # What is wrong now may be right later, such as when a folder has been created
-        _parse_cached.cache_clear()
-    if warns:
-        _warn_once(given, parsed.warnings)
+        RESOURCES.drop(PARSED_OPTIONS)
+    if warns and parsed.warnings:
+        RESOURCES.get(SHOWN_WARNINGS, (given, parsed.warnings), lambda: _warn(parsed.warnings))
     return parsed
 
 
-@functools.lru_cache(maxsize=64)
-def _warn_once(
-    given: tuple[tuple[str, str], ...],  # noqa: ARG001 - what has been said of other options is said again
-    warnings: tuple[str, ...],
-) -> None:
+def _warn(warnings: tuple[str, ...]) -> bool:
     for sentence in warnings:
         logger.warning(sentence)
+    return True
 
 
 def _named_files(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, int], ...]:
@@ -146,12 +144,7 @@ def _named_files(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, in
     return tuple(files)
 
 
-@functools.lru_cache(maxsize=64)
-def _parse_cached(
-    given: tuple[tuple[str, str], ...],
-    files: tuple[tuple[str, int, int], ...],  # noqa: ARG001 - so that changed files are read again
-) -> _Parsed:
-    # Spark creates the data source again for every step of every micro-batch, mostly in the same few processes
+def _parse_options(given: tuple[tuple[str, str], ...]) -> _Parsed:
     translated = translate_spark_options(dict(given))
     warnings = [*translated.without_effect]
     parser = OptionParser("millrace", translated.options)

@@ -327,9 +327,8 @@ class KafkaAdmin(RetryingAdmin):
         return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"
 
 
-ADMINS = ResourceKind[KafkaAdmin](
-    "read-only admin client", capacity=4, poll=KafkaAdmin.poll, max_idle_s=CLIENT_MAX_IDLE_S
-)
+ADMINS = ResourceKind[KafkaAdmin]("admin client", capacity=8, poll=KafkaAdmin.poll, max_idle_s=CLIENT_MAX_IDLE_S)
+"""Those that read and those that write, by their classes and configurations."""
 
 
 def admin_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaAdmin:
@@ -338,7 +337,7 @@ def admin_for(client: Properties, resources: WorkerResources = RESOURCES) -> Kaf
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    return resources.get(ADMINS, client, lambda: KafkaAdmin(client))
+    return resources.get(ADMINS, (KafkaAdmin, client), lambda: KafkaAdmin(client))
 
 
 def _offsets(results: Mapping[TopicPartition, ListOffsetsResultInfo]) -> dict[TopicPartition, int]:

@@ -22,8 +22,6 @@ MAX_STUCK_CALLS = 2
 
 T = TypeVar("T")
 
-_stuck_calls: set[threading.Thread] = set()
-
 
 @dataclass(frozen=True)
 class Clock:
@@ -117,12 +115,34 @@ def poll(
     return retrying(call)
 
 
-def call_with_timeout(call: Callable[[], T], timeout_s: float) -> T:
+class StuckCalls:
+    """Calls that have not ended in time, each with its thread and its client."""
+
+    def __init__(self) -> None:
+        self._threads: set[threading.Thread] = set()
+
+    def add(self, thread: threading.Thread) -> None:
+        """Add the thread of a call."""
+        self._threads.add(thread)
+
+    @property
+    def are_too_many(self) -> bool:
+        """True while more have not ended than a process should go on with."""
+        self._threads.difference_update([thread for thread in self._threads if not thread.is_alive()])
+        return len(self._threads) > MAX_STUCK_CALLS
+
+
+STUCK_CALLS = StuckCalls()
+"""Those of this process."""
+
+
+def call_with_timeout(call: Callable[[], T], timeout_s: float, stuck: StuckCalls = STUCK_CALLS) -> T:
     """Return the result of a call if it returns in time.
 
     Args:
         call: The call.
         timeout_s: How long to wait, in seconds; after that the call is left behind, in a daemon thread.
+        stuck: Calls that have been left behind.
 
     Raises:
         TimeoutError: The call takes longer.
@@ -141,15 +161,9 @@ def call_with_timeout(call: Callable[[], T], timeout_s: float) -> T:
     thread.start()
     thread.join(timeout_s)
     if thread.is_alive():
-        _stuck_calls.add(thread)
+        stuck.add(thread)
     if errors:
         raise errors[0]
     if not results:
         raise TimeoutError(f"no answer within {timeout_s:.0f} s")
     return results[0]
-
-
-def has_too_many_stuck_calls() -> bool:
-    """Return whether more calls have been left behind than a process should go on with."""
-    _stuck_calls.difference_update([thread for thread in _stuck_calls if not thread.is_alive()])
-    return len(_stuck_calls) > MAX_STUCK_CALLS

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException
 from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType
 
 from millrace.errors import ClientError
-from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.admin import ADMINS, KafkaAdmin
 from millrace.kafka.errors import kafka_error
 from millrace.kafka.retry import poll
 from millrace.kafka.retrying_admin import UNKNOWN_TOPIC_TIMEOUT_S
 from millrace.options.secrets import Properties
-from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
+from millrace.worker import RESOURCES, WorkerResources
 
 _NOT_AUTHORIZED = {KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
 
@@ -154,9 +155,6 @@ class WriteAdmin(KafkaAdmin):
             raise
 
 
-WRITE_ADMINS = ResourceKind[WriteAdmin]("admin client", capacity=4, max_idle_s=CLIENT_MAX_IDLE_S)
-
-
 def write_admin_for(
     client: Properties, connect_timeout_s: float | None = None, resources: WorkerResources = RESOURCES
 ) -> WriteAdmin:
@@ -165,4 +163,5 @@ def write_admin_for(
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    return resources.get(WRITE_ADMINS, (client, connect_timeout_s), lambda: WriteAdmin(client, connect_timeout_s))
+    key = (WriteAdmin, client, connect_timeout_s)
+    return cast(WriteAdmin, resources.get(ADMINS, key, lambda: WriteAdmin(client, connect_timeout_s)))

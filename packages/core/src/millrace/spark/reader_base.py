@@ -10,7 +10,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
-from millrace.gc_control import freeze_loaded_objects
+from millrace.gc_control import LOADED_OBJECTS
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.split_report import SplitReport
 from millrace.pyspark_internals import session_setting
@@ -65,7 +65,7 @@ class ReaderBase:
             yield from batches if truncate is None else map(truncate, batches)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
                 self._report(partition.split, partition.report_to, metrics, error_policy)
-        freeze_loaded_objects()
+        LOADED_OBJECTS.freeze()
 
     def _report(self, split: Split, to: ReportTo, metrics: SplitMetrics, error_policy: ErrorPolicy) -> None:
         from millrace.monitoring.sender import send

@@ -10,7 +10,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
-from millrace.gc_control import freeze_loaded_objects
+from millrace.gc_control import LOADED_OBJECTS
 from millrace.pyspark_internals import micro_batch_id, query_run_id, streaming_query_id
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.spark.errors import executor_errors, user_errors
@@ -84,7 +84,7 @@ class WriterBase:
         self._completed = completed_run(self._config) if config.options.is_exactly_once else None
         is_planning = check and config.options.is_exactly_once
         self._planned = planned_batch(self._config, self._completed) if is_planning else None
-        freeze_loaded_objects()
+        LOADED_OBJECTS.freeze()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
         """Write the rows of one task, on an executor."""
@@ -94,7 +94,7 @@ class WriterBase:
         task = self._task(context)
         with executor_errors():
             result = write(self._config, self._schema, iterator, task)
-        freeze_loaded_objects()
+        LOADED_OBJECTS.freeze()
         batch = task.batch if task.is_streaming else None
         return TaskReport(task.query, result, context.attemptNumber(), task.run, task.index, batch)
 

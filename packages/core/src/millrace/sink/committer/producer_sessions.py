@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError
 from millrace.kafka.offset_metadata import for_group
-from millrace.kafka.retry import has_too_many_stuck_calls
+from millrace.kafka.retry import STUCK_CALLS
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger
 from millrace.sink.committer.ledger_store import (
@@ -162,7 +162,7 @@ class TransactionSessions:
             group = for_group(session.group, ledger_group(config, task.index), proof_group(config, task.index))
             session.producer.send_offset(group, ledger_offset(config, session.ledger, session.offset))
         except ClientError as error:
-            if has_too_many_stuck_calls():
+            if STUCK_CALLS.are_too_many:
                 # Spark ends the process of a task that fails, and with it what is stuck; the next attempt has a new one
                 raise
             logger.debug("a transactional producer is not used any more: %s", error)
