@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from millrace.errors import FencedError
-from millrace.kafka.write_admin import WRITE_ADMINS
+from millrace.kafka.admin import ADMINS
 from millrace.worker import RESOURCES
 from support.late_requests import KINDS, TAKE_OVER, broker_behind_proxy
 from support.repeated_writes import ROWS, WritingTask, expected, written
@@ -64,5 +64,5 @@ def test_requests_of_every_kind_that_come_late_lose_and_repeat_nothing() -> None
         kinds = Counter(taken)
         print(f"{batch + 1} micro-batches, {failures} failed attempts, {dict(kinds)} came late")
         assert written(broker, "late") == expected(range(batch + 1), TASKS)
-    RESOURCES.drop(WRITE_ADMINS)
+    RESOURCES.drop(ADMINS)
     assert failures <= kinds[TAKE_OVER]

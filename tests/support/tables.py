@@ -37,10 +37,15 @@ def row(key: int, name: str | None) -> tuple[bytes, bytes | None]:
 
 
 class Topic:
-    """The messages of one partition, by their offsets; compaction removes some."""
+    """The messages of one partition, by their offsets; compaction removes some.
+
+    Attributes:
+        headers: By offset the headers of messages that have any.
+    """
 
     def __init__(self, *messages: tuple[bytes | None, bytes | None]) -> None:
         self.messages = dict(enumerate(messages))
+        self.headers: dict[int, list[tuple[str, bytes]]] = {}
         self.fetched: list[tuple[int, int]] = []
         self.batch_size = 3
 
@@ -62,7 +67,15 @@ class Topic:
             self.fetched.append((each.start, each.end))
             topic, partition = each.partition
             items = [
-                Message(topic=topic, partition=partition, offset=offset, timestamp=(1, 1_000 + offset), key=k, value=v)
+                Message(
+                    topic=topic,
+                    partition=partition,
+                    offset=offset,
+                    timestamp=(1, 1_000 + offset),
+                    key=k,
+                    value=v,
+                    headers=self.headers.get(offset),
+                )
                 for offset, (k, v) in sorted(self.messages.items())
                 if each.start <= offset < each.end
             ]

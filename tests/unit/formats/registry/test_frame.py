@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from uuid import UUID
+
 import pytest
 
-from millrace.contracts import Payloads
 from millrace.errors import MalformedMessageError
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
 from millrace_formats.avro.registry.options import AvroRegistryOptions
-from millrace_formats.registry.frame import frame_of, schema_id_of
+from millrace_formats.registry.frame import frame_of, schema_id_of, split_frame
 
 
 def test_a_frame_names_a_schema_by_its_id() -> None:
@@ -19,7 +19,7 @@ def test_a_frame_names_a_schema_by_its_id() -> None:
 @pytest.mark.parametrize(
     ("payload", "problem"),
     [
-        (b"\1" + bytes(16) + b"body", "a GUID names its schema.*PrefixSchemaIdSerializer"),
+        (b"\1" + bytes(15), "expected the frame of a schema registry, .* found 01 00 00 00 00"),
         (b"\0\0", "expected the frame of a schema registry, .* found 00 00"),
         (b"\1\0\0\0\1x", "expected the frame of a schema registry, .* found 01 00 00 00 01"),
         (b"{}", "found 7b 7d"),
@@ -30,10 +30,12 @@ def test_other_frames_are_malformed(payload: bytes, problem: str) -> None:
         schema_id_of(payload)
 
 
-def test_a_guid_is_malformed_avro() -> None:
-    decoder = AvroConfluentFormat(AvroRegistryOptions(url="http://127.0.0.1:1")).decoder(pa.schema([("a", pa.int32())]))
-    (error,) = decoder.decode(Payloads([b"\1" + bytes(16) + b"body"])).errors
-    assert "a GUID names its schema" in error.reason
+def test_a_frame_may_name_a_schema_by_its_guid() -> None:
+    guid = UUID("89791762-2336-186f-9674-299b90a8e2e2")
+    message = b"\1" + guid.bytes + b"body"
+    assert schema_id_of(message) == guid
+    assert split_frame(message) == (message[:17], b"body")
+    assert split_frame(frame_of(7) + b"body") == (frame_of(7), b"body")
 
 
 @pytest.mark.parametrize(("is_key", "name"), [(False, "__value_schema_id"), (True, "__key_schema_id")])

@@ -21,12 +21,14 @@ class Messages:
         items: The messages.
         kept_values: Values in place of theirs, such as what their keys had before; None for their own.
         is_mixed: Whether they may be of several partitions.
+        has_schemas: Whether the values that were kept already begin as headers of their messages say.
     """
 
     partition: TopicPartition
     items: list[Message]
     kept_values: Sequence[bytes | None] | None = None
     is_mixed: bool = False
+    has_schemas: bool = False
 
     @classmethod
     def joined(cls, parts: Sequence[Messages]) -> Messages:
@@ -42,6 +44,15 @@ class Messages:
     def values(self) -> Sequence[bytes | None]:
         """Return the value of each message."""
         return list(map(Message.value, self.items)) if self.kept_values is None else self.kept_values
+
+    def values_with_schemas(self, header: str | None) -> Sequence[bytes | None]:
+        """Return the value of each message, behind that of the header that tells its schema.
+
+        Args:
+            header: The name of the header; None if there is none.
+        """
+        values = self.values()
+        return values if header is None or self.has_schemas else with_schema_header(values, self.items, header)
 
 
 def with_schema_header(payloads: Sequence[bytes | None], items: Sequence[Message], name: str) -> Sequence[bytes | None]:

@@ -6,13 +6,21 @@ import functools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Generic, NamedTuple, TypeVar
+from uuid import UUID
 
 from millrace.errors import RegistryError
 from millrace_formats.registry.client import RegistryClient, RegistryRefusalError
+from millrace_formats.registry.frame import SchemaId
 
 # The second one is of the mock registry of Confluent's client
 _SCHEMA_NOT_FOUND = (40403, 40400)
 _SUBJECT_NOT_FOUND, _VERSION_NOT_FOUND = 40401, 40402
+_NOT_FOUND = 404
+
+_GUID_HINT = (
+    ", which may know no GUIDs of schemas, such as this one: then set value.schema.id.serializer and "
+    "key.schema.id.serializer of the producer to Confluent's PrefixSchemaIdSerializer"
+)
 
 S = TypeVar("S")
 
@@ -80,10 +88,10 @@ class SchemaRegistry(Generic[S]):
         self._type = schema_type
         self._parse = parse
         self._fetch_format = fetch_format
-        self._schemas: dict[int, S] = {}
+        self._schemas: dict[SchemaId, S] = {}
 
-    def schema(self, schema_id: int) -> S:
-        """Return the schema of an id.
+    def schema(self, schema_id: SchemaId) -> S:
+        """Return the schema of an id or a GUID.
 
         Raises:
             SchemaNotFoundError: There is none, or it is of another type.
@@ -166,13 +174,15 @@ class SchemaRegistry(Generic[S]):
             )
         return str(self.missing(subject, str(error)))
 
-    def _fetch(self, schema_id: int) -> S:
+    def _fetch(self, schema_id: SchemaId) -> S:
         what = f"schema {schema_id}"
+        request = functools.partial(_get_schema, schema_id, self._fetch_format)
         try:
-            schema = self._client.call(lambda client: client.get_schema(schema_id, fmt=self._fetch_format), what)
+            schema = self._client.call(request, what)
         except RegistryRefusalError as error:
             if error.code in _SCHEMA_NOT_FOUND:
-                raise SchemaNotFoundError(f"{what} is not in the registry at {self._client.address}") from None
+                problem = f"{what} is not in the registry at {self._client.address}"
+                raise SchemaNotFoundError(problem + (_GUID_HINT if isinstance(schema_id, UUID) else "")) from None
             raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
         return self._parsed(self._text(schema, what), what)
 
@@ -208,6 +218,20 @@ _SCHEMAS = {"AVRO": "an Avro schema", "PROTOBUF": "a protobuf schema", "JSON": "
 
 def _look_up(subject: str, schema: Any, is_normalized: bool, client: Any) -> int:
     return int(client.lookup_schema(subject, schema, normalize_schemas=is_normalized).schema_id)
+
+
+def _get_schema(schema_id: SchemaId, fetch_format: str | None, client: Any) -> Any:
+    from confluent_kafka.schema_registry.error import SchemaRegistryError
+
+    if not isinstance(schema_id, UUID):
+        return client.get_schema(schema_id, fmt=fetch_format)
+    try:
+        return client.get_schema_by_guid(str(schema_id), fmt=fetch_format)
+    except SchemaRegistryError as error:
+        # A registry that knows no GUIDs does not know this address
+        if error.http_status_code == _NOT_FOUND:
+            raise RegistryRefusalError(str(error.error_message), _SCHEMA_NOT_FOUND[0]) from None
+        raise
 
 
 def _get_version(subject: str, version: int | str, fetch_format: str | None, client: Any) -> Any:

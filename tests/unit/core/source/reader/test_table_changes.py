@@ -11,6 +11,7 @@ import pytest
 from millrace.errors import MachineError, MessageError, SchemaError, StateError
 from millrace.source.reader import keyed_state, state_versions
 from millrace.source.reader.decoding_plan import check_table_columns
+from millrace_formats.json.format import JsonFormat
 from support.tables import SCHEMA, Stream, Topic, latest_rows, row, short
 
 CHANGES = (row(1, "a"), row(2, "b"), row(1, "c"), row(2, None), row(3, None))
@@ -54,6 +55,51 @@ def test_old_rows_have_their_own_metadata(tmp_path: Path) -> None:
     stream.run(2)
     found = [(each["row_kind"], each["offset"], each["at"].microsecond) for each in stream.run()]
     assert found == [("-U", 0, 0), ("+U", 2, 2_000), ("-D", 1, 1_000)]
+
+
+class HeadedJson(JsonFormat):
+    """JSON whose beginning may be in a header, as the id of a schema may."""
+
+    def schema_header(self, *, is_key: bool) -> str | None:
+        return "key-begins" if is_key else "value-begins"
+
+
+def headed_topic() -> Topic:
+    topic = Topic((b"1}", b'"a"}'), (b"1}", b'"b"}'), (b'{"id":2}', b'{"id":2,"name":"c"}'), (b"1}", None))
+    begins = [("key-begins", b'{"id":'), ("value-begins", b'{"id":1,"name":')]
+    topic.headers = {0: begins, 1: begins, 3: begins}
+    return topic
+
+
+HEADED = {"value.format": f"{__name__}:HeadedJson", "key.format": f"{__name__}:HeadedJson"}
+
+
+@pytest.mark.parametrize("metadata", ["", "offset"])
+def test_headers_that_tell_schemas_are_kept_with_the_rows(tmp_path: Path, metadata: str) -> None:
+    topic = headed_topic()
+    schema = pa.schema([*SCHEMA, ("offset", pa.int64())]) if metadata else SCHEMA
+    stream = Stream(topic, tmp_path, schema, **HEADED, **({"metadata.columns": metadata} if metadata else {}))
+    assert short(stream.run(1)) == ["+I 1 a"]
+    shutil.rmtree(stream.folder / "a")
+    assert short(stream.run(3)) == ["-U 1 a", "+U 1 b", "+I 2 c"]
+    # A repeated attempt reads the file of changes, without the headers of their messages
+    again = [each for batch in stream.attempt(1, 3) for each in batch.to_pylist()]
+    assert short(again) == ["-U 1 a", "+U 1 b", "+I 2 c"]
+    assert short(stream.run()) == ["-D 1 b"]
+
+
+def test_values_and_keys_with_schemas_in_headers_are_as_they_were(tmp_path: Path) -> None:
+    schema = pa.schema([*SCHEMA, ("raw", pa.binary())])
+    stream = Stream(headed_topic(), tmp_path, schema, **HEADED, **{"metadata.columns": "__raw_value__ AS raw"})
+    assert [each["raw"] for each in stream.run(2)] == [b'"a"}', b'"a"}', b'"b"}']
+    assert [each["raw"] for each in stream.run()] == [b'{"id":2,"name":"c"}', b'"b"}']
+
+
+def test_the_latest_rows_are_read_by_their_headers() -> None:
+    topic = headed_topic()
+    assert short(latest_rows(topic, **HEADED)) == ["+I 2 c"]
+    topic.messages.pop(3)
+    assert short(latest_rows(topic, **HEADED)) == ["+I 1 b", "+I 2 c"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ A repeated attempt reads that file instead of the topic, from which compaction m
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -16,7 +16,7 @@ from confluent_kafka import Message
 
 from millrace.contracts import StateWriter
 from millrace.errors import StateError
-from millrace.records.messages import Messages
+from millrace.records.messages import Messages, with_schema_header
 from millrace.source.reader.normalization import Changes
 from millrace.source.state_files import new_stream_writer
 
@@ -41,9 +41,11 @@ class ChangeSpool:
 
     Args:
         column: The name of the column that holds what is kept of rows.
+        key_header: The header that may tell the schema of a key, and is kept before it; None if there is none.
     """
 
-    def __init__(self, column: str) -> None:
+    def __init__(self, column: str, key_header: str | None = None) -> None:
+        self._key_header = key_header
         self._schema = pa.schema(
             [*snapshot_schema(column), ("message_key", pa.binary()), ("offset", pa.int64())]  # each has its key
         )
@@ -54,10 +56,13 @@ class ChangeSpool:
         """Add the messages of a batch that have changed rows."""
         if changes.effective:
             effective = [messages.items[index] for index in changes.effective]
+            keys: Sequence[bytes | None] = list(map(Message.key, effective))
+            if self._key_header is not None:
+                keys = with_schema_header(keys, effective, self._key_header)
             arrays = [
                 pa.array(changes.keys, pa.binary()),
                 pa.array(changes.stored, pa.binary()),
-                pa.array(list(map(Message.key, effective)), pa.binary()),
+                pa.array(keys, pa.binary()),
                 pa.array(list(map(Message.offset, effective)), pa.int64()),
             ]
             self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))

@@ -15,7 +15,7 @@ from millrace.options.metadata import format_metadata_keys
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_bytes import check_key_types
 from millrace.records.key_value_projection import ColumnProjection, KeyValueProjection, divide_columns
-from millrace.records.messages import Messages, with_schema_header
+from millrace.records.messages import Messages
 from millrace.records.metadata_columns import without_metadata
 from millrace.records.row_kinds import without_row_kind_column
 from millrace.records.spark_kafka_columns import check_spark_kafka_schema, spark_kafka_columns
@@ -131,9 +131,7 @@ class _ValueDecoding(NamedTuple):
     schema_header: str | None
 
     def decode(self, messages: Messages) -> Decoded:
-        values = messages.values()
-        if self.schema_header is not None and messages.kept_values is None:
-            values = with_schema_header(values, messages.items, self.schema_header)
+        values = messages.values_with_schemas(self.schema_header)
         return decode(self.decoder, values, self.projection.value.schema, self.format_name, self.metadata_keys)
 
 

@@ -40,17 +40,24 @@ class MessageCodec(Protocol):
 
 
 class ValueCodec:
-    """Keeps the values of messages."""
+    """Keeps the values of messages.
+
+    Args:
+        schema_header: The header that may tell the schema of a value, and is kept before it; None if there is none.
+    """
 
     column = "value"
 
+    def __init__(self, schema_header: str | None) -> None:
+        self._schema_header = schema_header
+
     def to_stored(self, messages: Messages) -> Sequence[bytes | None]:
         """Return the values of messages."""
-        return messages.values()
+        return messages.values_with_schemas(self._schema_header)
 
     def from_stored(self, stored: Sequence[bytes | None], later: Messages) -> Messages:
         """Return the later messages with the values that were kept."""
-        return Messages(later.partition, later.items, stored)
+        return Messages(later.partition, later.items, stored, has_schemas=True)
 
 
 class WholeCodec:
@@ -91,11 +98,14 @@ def _message(stored: bytes, partition: TopicPartition) -> Message:
     )
 
 
-def codec_for(metadata: Collection[MetadataColumn]) -> MessageCodec:
+def codec_for(metadata: Collection[MetadataColumn], schema_header: str | None = None) -> MessageCodec:
     """Return the codec that keeps what a query needs.
 
     Args:
         metadata: The metadata columns of the query.
+        schema_header: The header that may tell the schema of a value; None if there is none.
     """
-    needs_all = any(one.key not in _SAME_FOR_ALL for one in metadata)
-    return WholeCodec() if needs_all else ValueCodec()
+    # A value that is kept behind its header is no longer as it was
+    same_for_all = _SAME_FOR_ALL if schema_header is None else _SAME_FOR_ALL - {"__raw_value__"}
+    needs_all = any(one.key not in same_for_all for one in metadata)
+    return WholeCodec() if needs_all else ValueCodec(schema_header)

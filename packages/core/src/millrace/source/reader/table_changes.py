@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.configuration import SourceConfig
-from millrace.contracts import Decoded, StateBackend, TopicPartition
+from millrace.contracts import Decoded, Format, StateBackend, TopicPartition
 from millrace.errors import PluginError, StateError
+from millrace.plugins.manager import PluginRef
 from millrace.records.messages import Messages
 from millrace.records.metadata_columns import metadata_columns
 from millrace.source.reader.change_log import ChangeLogReader
@@ -124,7 +125,8 @@ class TableReader:
         ):
             self._metrics.state_size(partition, view.size, view.size_bytes)
             is_replay = files.has_changes(partition, offsets.start, offsets.end)
-            spool = None if is_replay else ChangeSpool(events.column)
+            key_header = _schema_header(self._config.key_format, is_key=True)
+            spool = None if is_replay else ChangeSpool(events.column, key_header)
             try:
                 yield _OpenTable(offsets, files, events.column, normalizer, above, spool)
             finally:
@@ -135,7 +137,7 @@ class TableReader:
         options = self._config.options
         if options.primary_key:
             return ChangeLogReader(self._build, self._schema, options.primary_key, options.row_kind_column, partition)
-        codec = codec_for(options.metadata)
+        codec = codec_for(options.metadata, _schema_header(self._config.value_format, is_key=False))
         return UpsertReader(self._build, self._primary_key(), codec, partition)
 
     def _primary_key(self) -> PrimaryKeyDecoder:
@@ -240,6 +242,11 @@ class TableReader:
             raise PluginError("a table with a primary key needs a state backend (option 'state.backend')")
         backend: StateBackend = self._config.state_backend.create()
         return backend
+
+
+def _schema_header(format_: PluginRef | None, *, is_key: bool) -> str | None:
+    created: Format | None = None if format_ is None else format_.create()
+    return None if created is None else created.schema_header(is_key=is_key)
 
 
 class _OpenTable(NamedTuple):

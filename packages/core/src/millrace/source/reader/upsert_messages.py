@@ -6,6 +6,7 @@ See "Upsert Kafka SQL Connector" in Flink's documentation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -56,7 +57,11 @@ def table_rows(messages: Messages, build: BuildRows, primary_key: PrimaryKeyDeco
     else:
         pairs = enumerate(zip(values, keys.bytes, strict=True))
         upserts = [index for index, (value, key) in pairs if value is not None and key is not None]
-        chosen = Messages(messages.partition, [items[each] for each in upserts], [values[each] for each in upserts])
+        chosen = replace(
+            messages,
+            items=[items[index] for index in upserts],
+            kept_values=[values[index] for index in upserts],
+        )
         built = build(chosen, None)
     row, repeated = _row_by_message(built, upserts, len(items))
     malformed = [*keys.malformed, *built.malformed, *(_several_rows(messages, index) for index in repeated)]

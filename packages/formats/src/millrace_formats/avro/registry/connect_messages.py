@@ -12,7 +12,7 @@ from millrace_formats.avro.reader.connect_reader import connect_reader
 from millrace_formats.avro.reader.datum_reader import Cursor, Read
 from millrace_formats.avro.schema.connect_schema import connect_schema
 from millrace_formats.avro.schema.model import AvroType, Record, describe_type, split_nullable
-from millrace_formats.registry.frame import FRAME_SIZE, schema_id_of
+from millrace_formats.registry.frame import SchemaId, frame_size, schema_id_of
 from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry
 
 
@@ -30,8 +30,8 @@ class ConnectMessages:
 
     def __init__(self, registry: Callable[[], SchemaRegistry[AvroType]]) -> None:
         self._registry = registry
-        self._readers: dict[int, _Reader] = {}
-        self._problems: dict[int, str] = {}
+        self._readers: dict[SchemaId, _Reader] = {}
+        self._problems: dict[SchemaId, str] = {}
 
     def read(self, payload: bytes) -> ConnectMessage | None:
         """Read a message; None when it is empty or null.
@@ -45,12 +45,12 @@ class ConnectMessages:
         schema_id = schema_id_of(payload)
         reader = self._readers.get(schema_id) or self._open(schema_id)
         try:
-            value = reader.read(Cursor(payload, FRAME_SIZE))
+            value = reader.read(Cursor(payload, frame_size(payload)))
         except RecursionError:
             raise MalformedMessageError("nested too deeply") from None
         return None if value is None else ConnectMessage(value, reader.schema)
 
-    def _open(self, schema_id: int) -> _Reader:
+    def _open(self, schema_id: SchemaId) -> _Reader:
         if schema_id in self._problems:
             raise MalformedMessageError(self._problems[schema_id])
         try:
@@ -62,7 +62,7 @@ class ConnectMessages:
 
 
 @functools.lru_cache(maxsize=4096)
-def _reader(schema_id: int, schema: AvroType) -> _Reader:
+def _reader(schema_id: SchemaId, schema: AvroType) -> _Reader:
     envelope = split_nullable(schema)[0]
     if not isinstance(envelope, Record):
         raise MalformedMessageError(

@@ -15,7 +15,7 @@ from millrace_formats.avro.reader.datum_reader import DatumReader
 from millrace_formats.avro.reader.decoder import EXACT_ONLY, NOT_FAST, batch_reader
 from millrace_formats.avro.reader.read_plan import ReadPlan, UnreadablePlan
 from millrace_formats.avro.schema.model import AvroType
-from millrace_formats.registry.frame import FRAME_SIZE, MAGIC, schema_id_of
+from millrace_formats.registry.frame import FRAME_SIZE, frame_size, has_guid, schema_id_of
 from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
 
@@ -95,7 +95,9 @@ class _ReadersByFrame:
         if isinstance(plan, UnreadablePlan):
             self._problems[frame] = f"schema {schema_id}: {plan.reason}"
             raise MalformedMessageError(self._problems[frame])
-        return _SchemaReaders(batch_reader(plan, self._schema, frame), DatumReader(plan))
+        # pyruhvro reads the frame with an id as part of the message, and messages with a GUID without their frame
+        fast_frame = b"" if has_guid(frame) else frame
+        return _SchemaReaders(batch_reader(plan, self._schema, fast_frame), DatumReader(plan))
 
 
 class _FramedFastReader:
@@ -126,10 +128,11 @@ class _FramedFastReader:
         for index in indices:
             payload = payloads[index]
             if payload:
-                groups.setdefault(payload[:FRAME_SIZE], []).append(index)
+                groups.setdefault(payload[: frame_size(payload)], []).append(index)
         groups.pop(exclude, None)
         for frame, group in groups.items():
-            if part := self._read(frame, [payloads[index] for index in group]):
+            start = len(frame) if has_guid(frame) else 0
+            if part := self._read(frame, [(payloads[index] or b"")[start:] for index in group]):
                 yield PartialBatch(part.rows, np.array(group, np.int32)[part.message_index])
 
     def _read(self, frame: bytes, payloads: PayloadList) -> PartialBatch | None:
@@ -151,8 +154,9 @@ def _unread_indices(part: PartialBatch, count: int) -> list[int]:
 
 
 def _first_frame(payloads: PayloadList) -> bytes:
-    """Return the frame of the first message that is neither null nor empty."""
-    return next((payload for payload in payloads if payload), b"")[:FRAME_SIZE]
+    """Return the frame of the first message that is neither null nor empty; empty if it has a GUID."""
+    first = next((payload for payload in payloads if payload), b"")
+    return b"" if has_guid(first) else first[:FRAME_SIZE]
 
 
 class _FramedExactReader:
@@ -164,7 +168,5 @@ class _FramedExactReader:
         """Read the values of a message's columns; None for a null payload."""
         if payload is None or (self._skips_empty and not payload):
             return None
-        # Of a frame with a GUID, only the whole tells what it is
-        if payload[:1] != MAGIC:
-            schema_id_of(payload)
-        return self._readers.readers(payload[:FRAME_SIZE]).exact.read(payload, FRAME_SIZE)
+        size = frame_size(payload)
+        return self._readers.readers(payload[:size]).exact.read(payload, size)

@@ -19,7 +19,7 @@ from millrace_formats.json.registry.derivation import derive_schema
 from millrace_formats.json.registry.options import JsonRegistryOptions
 from millrace_formats.json.registry.schemas import JsonSchema, json_registry, parse_schema
 from millrace_formats.registry.format import require_subject
-from millrace_formats.registry.frame import FRAME_SIZE, frame_of, schema_id_of
+from millrace_formats.registry.frame import frame_of, schema_id_of, split_frame
 from millrace_formats.registry.framed_decoder import FramedDecoder
 from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry, SchemaText
 from millrace_formats.shared.insert_only import check_insertions
@@ -48,7 +48,7 @@ class JsonRegistryCodec:
         """Return a decoder; SchemaError when a column's type is not supported."""
         check_schema(self._name, schema, nested_problem)
         decoders = _DecodersBySchema(schema, self._registry)
-        return FramedDecoder(schema, _split, decoders.decoder, _HOW)
+        return FramedDecoder(schema, split_frame, decoders.decoder, _HOW)
 
     def encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
         """Return an encoder; SchemaError when a column's type is not supported."""
@@ -160,13 +160,6 @@ class FramedJsonEncoder(Encoder):
         self._frame = frame = self._frame or frame_of(self._register())
         # The frame may hold a line break, which the encoder's own prefix must not
         return Payloads([frame + line for line in self._encoder.framed(rows, b"", b"")[0]])
-
-
-def _split(payload: bytes) -> tuple[bytes, bytes]:
-    frame = payload[:FRAME_SIZE]
-    if len(frame) < FRAME_SIZE or payload[0]:
-        schema_id_of(payload)
-    return frame, payload[FRAME_SIZE:]
 
 
 def _given_schema(format_name: str, text: str) -> JsonSchema:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from millrace.errors import MalformedMessageError
-from millrace_formats.registry.frame import FRAME_SIZE, frame_of, schema_id_of
+from millrace_formats.registry.frame import FRAME_SIZE, frame_of, frame_size, schema_id_of
 
 _FIRST = 0
 _MAX_DEPTH = 100
@@ -41,7 +41,7 @@ def message_path(frame: bytes) -> tuple[int, ...]:
 
 def _read_path(payload: bytes) -> tuple[tuple[int, ...], int]:
     """Return the path, and the position after it."""
-    length, position = _read_number(payload, FRAME_SIZE)
+    length, position = _read_number(payload, frame_size(payload))
     if not 0 <= length <= _MAX_DEPTH:
         raise MalformedMessageError(f"its frame has {length} message indexes, expected 0 to {_MAX_DEPTH}")
     path = []
