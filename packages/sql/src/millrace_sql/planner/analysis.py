@@ -18,7 +18,7 @@ from millrace_sql.planner.session_windows import group_by_sessions
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_select import plan_stream_select
-from millrace_sql.planner.stream_union import plan_stream_union
+from millrace_sql.planner.stream_union import distinct_unions, plan_stream_union
 from millrace_sql.planner.temporal_joins import check_times
 from millrace_sql.planner.volatile import computed_columns, selected_columns
 from millrace_sql.planner.window_stages import WindowStage, stage_windows
@@ -235,6 +235,8 @@ class Analysis:
 
         assert table.view is not None  # noqa: S101 - the caller asked
         inner = parse_query(table.view.query, table.view.tables, time_zone=self.time_zone, is_spark=text.is_spark)
+        if self.streaming:
+            inner = replace(inner, tree=distinct_unions(inner.tree))
         relation = self.query(inner, inner.tree, table.view.tables, {})
         self.check_hints(inner)
         name, columns = node.parts[-1].name, table.view.columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from millrace_sql.planner.query_text import TOO_DEEP, QueryText, parse_query, pl
 from millrace_sql.planner.reference_query import Reference
 from millrace_sql.planner.relations import Relation, spark_sql
 from millrace_sql.planner.steps import steps_of, tree_of
+from millrace_sql.planner.stream_union import distinct_unions
 from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ def _walk(
 ) -> tuple[QueryText, Relation]:
     """Analyse a query once, and return it with the relation of its result."""
     text = parse_query(query, tables, time_zone=analysis.time_zone, is_spark=is_spark)
+    if analysis.streaming:
+        text = replace(text, tree=distinct_unions(text.tree))
     relation = analysis.query(text, text.tree, tables, {})
     if relation.is_changelog and "-U" in sink_mode.row_kinds:
         analysis.asked |= relation.scans

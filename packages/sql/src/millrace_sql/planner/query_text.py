@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 DIALECT = "spark"
 
-_TYPED = re.compile(r"[/\[]|\b(?:AVG|CAST)\s*\(", re.IGNORECASE)
+_TYPED = re.compile(
+    r"[/\[]|\b(?:AVG|CAST|CEIL|CEILING|FLOOR|JSON_ARRAY|JSON_OBJECT|JSON_STRING|LATERAL|TRUNCATE|UNNEST)\b",
+    re.IGNORECASE,
+)
 """Expressions whose meaning may depend on the types of columns."""
 TOO_DEEP = (
     "the query is nested too deeply to be parsed: make views of its inner queries, and columns of its expressions"
@@ -100,7 +103,7 @@ def parse_query(
             f"the query ends within a text or a comment: {_one_line(str(error))}", source.position
         ) from None
     text = _parsed(source, tokens, None, time_zone=time_zone, is_spark=is_spark)
-    if tables is None or is_spark or not _TYPED.search(source.text):
+    if tables is None or not _TYPED.search(source.text):
         return text
     types = QueryTypes(text.tree, partial(_types_of, text, tables))
     return _parsed(source, tokens, types.type_of, time_zone=time_zone, is_spark=is_spark)
