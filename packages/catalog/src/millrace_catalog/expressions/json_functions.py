@@ -1,6 +1,7 @@
 """The reference's functions of JSON, by Spark's variants, which know the kind of each value and sort names of objects.
 
-A path is strict unless it begins with ``lax``: what is not there is an error then, and ON EMPTY never applies.
+A path is strict unless it begins with ``lax``. Whatever has no such value, even a text that is no JSON, is an error of
+a strict path, and empty for a lax one, so that only one of ON ERROR and ON EMPTY applies.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from dataclasses import dataclass
 from millrace_catalog.expressions.function import Sql
 from millrace_catalog.expressions.value_types import is_integer, kind_of
 
-_PATH = re.compile(r"'(?:(lax|strict)\s+)?(\$(?:\.[\w-]+|\[\d+\]|\[''[^'\[\]]+''\]|\.\"[^\"]+\")*)'", re.IGNORECASE)
-_FRACTION = r"^-?[0-9]+(\\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)$"
+_PATH = re.compile(r"'(?:(lax|strict)\s+)?(\$(?:\.[\w-]+|\[\d+\]|\[''[^'\[\]]+''\])*)'", re.IGNORECASE)
 _RETURNED = {"BOOLEAN", "INT", "INTEGER", "BIGINT", "DOUBLE", "STRING", "VARCHAR"}
 _KINDS = {"VALUE": "", "OBJECT": r"^\\{", "ARRAY": r"^\\[", "SCALAR": r"^[^{\\[]"}
 _SCALAR = r"^[^{\\[n]"
@@ -48,8 +48,7 @@ class JsonPath:
                 f"the path {text} of {function} has no exact counterpart in Spark: write '$.name' or '$[0]', and so on"
             )
         # Spark joins two texts side by side where the standard has an escaped quote
-        steps = re.sub(r'\."([^"]+)"', r"[''\1'']", match[2]).replace("''", "\\'")
-        return cls(steps, (match[1] or "").upper() == "LAX")
+        return cls(match[2].replace("''", "\\'"), (match[1] or "").upper() == "LAX")
 
 
 @dataclass(frozen=True)
@@ -95,9 +94,9 @@ def json_value(value: str, path: JsonPath, fallbacks: Fallbacks, returned: str =
     if returned and returned not in _RETURNED:
         raise ValueError(f"JSON_VALUE cannot return {returned}: write CAST(JSON_VALUE(x, path) AS type)")
     json, text = _json(value, path), f"get_json_object({value}, '{path.steps}')"
-    # The reference spells a number with a fraction as Java spells a double
-    number = f"WHEN {json} RLIKE '^-?[0-9]' AND {text} RLIKE '{_FRACTION}' THEN CAST(CAST({text} AS DOUBLE) AS STRING) "
-    number = "" if is_spark or returned else number
+    # The reference keeps the digits of a number; Spark's text has those of a DOUBLE, its variant no zeros at the end
+    digits = f"if({text} RLIKE '[.E]' AND NOT contains({json}, '.'), concat({json}, '.0'), {json})"
+    number = "" if is_spark or returned else f"WHEN {json} RLIKE '^-?[0-9]' THEN {digits} "
     scalar = f"CASE {number}WHEN {json} RLIKE '{_SCALAR}' THEN {text} END"
     scalar = f"({scalar})" if returned in {"", "STRING", "VARCHAR"} else f"TRY_CAST(({scalar}) AS {returned})"
     return _or_else(scalar, value, path, fallbacks)
@@ -124,8 +123,7 @@ def json_query(value: str, path: JsonPath, fallbacks: Fallbacks, wrapper: str = 
 def json_exists(value: str, path: JsonPath, on_error: str) -> str:
     """Return JSON_EXISTS: whether there is a value other than null at a path."""
     found = f"{_json(value, path)} <> 'null'"
-    is_error = f"try_parse_json({value}) IS NULL" if path.is_lax else None
-    other = on_error if is_error is None else f"CASE WHEN {is_error} THEN {on_error} ELSE FALSE END"
+    other = "FALSE" if path.is_lax else on_error
     return f"CASE WHEN ({value}) IS NULL THEN NULL WHEN {found} THEN TRUE ELSE {other} END"
 
 
@@ -166,12 +164,7 @@ def _json(value: str, path: JsonPath) -> str:
 
 def _or_else(found: str, value: str, path: JsonPath, fallbacks: Fallbacks) -> str:
     """Return a value, or what there is in its place; NULL for a text that is NULL."""
-    if not path.is_lax:
-        if fallbacks.on_error is None:
-            return found
-        return f"CASE WHEN ({value}) IS NOT NULL THEN COALESCE({found}, {fallbacks.on_error}) END"
-    if fallbacks == Fallbacks():
+    fallback = fallbacks.on_empty if path.is_lax else fallbacks.on_error
+    if fallback is None:
         return found
-    empty = found if fallbacks.on_empty is None else f"COALESCE({found}, {fallbacks.on_empty})"
-    error = fallbacks.on_error or "NULL"
-    return f"CASE WHEN ({value}) IS NULL THEN NULL WHEN try_parse_json({value}) IS NULL THEN {error} ELSE {empty} END"
+    return f"CASE WHEN ({value}) IS NOT NULL THEN COALESCE({found}, {fallback}) END"

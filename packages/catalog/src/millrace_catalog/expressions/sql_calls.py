@@ -7,6 +7,7 @@ from collections.abc import Callable
 from millrace_catalog.expressions.function import Sql, UnknownTypeError
 from millrace_catalog.expressions.functions import FUNCTIONS
 from millrace_catalog.expressions.functions.aggregates import AGGREGATES
+from millrace_catalog.expressions.functions.queries import QUERIES
 from millrace_catalog.expressions.functions.time_rounding import round_time
 
 _ROUNDED = ("CEIL", "CEILING", "FLOOR")
@@ -65,7 +66,7 @@ def rewrite_call(
         return _typed(lambda: round_time(name, value, unit), is_typed=is_typed)
     if is_spark and name == "TO_TIMESTAMP_LTZ":
         return None
-    function = AGGREGATES.get(name) or FUNCTIONS.get(name)
+    function = AGGREGATES.get(name) or QUERIES.get(name) or FUNCTIONS.get(name)
     if function is None or function.in_queries == "same" or (is_spark and function.in_queries == "different"):
         return None
     given = operands(function.separators)

@@ -11,7 +11,7 @@ from millrace.failures import reason_of
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_sql.configuration.options import SessionOptions, StartOptions
-from millrace_sql.configuration.time_zone import TIME_ZONE, session_time_zone
+from millrace_sql.configuration.session_settings import TIME_ZONE, session_settings
 from millrace_sql.configuration.without_effect import has_no_effect, report
 from millrace_sql.errors import SqlError
 
@@ -136,11 +136,11 @@ class SessionConfiguration:
         return self.options.time_zone or self._spark.conf.get(TIME_ZONE, None) or "UTC"
 
     def applied(self) -> AbstractContextManager[None]:
-        """Return a context in which Spark's session has the time zone of these settings.
+        """Return a context in which Spark's session has the time zone of these settings, and the type TIME.
 
         Other environments of the session have zones of their own.
         """
-        return session_time_zone(self._spark, self.options.time_zone)
+        return session_settings(self._spark, self.options.time_zone)
 
     def get(self, key: str, default: str | None = None) -> str | None:
         """Return a setting as it was given; the default when it was not."""

@@ -173,7 +173,6 @@ _TIMESTAMPDIFF = Function(3, 3, _timestampdiff, INT, "different", takes_unit=Tru
 TIMES: dict[str, Function] = {
     **{name: _part_function(name) for name in _PART_FUNCTIONS},
     "CURRENT_DATE": same("current_date", 0, 0, DATE),
-    "CURRENT_ROW_TIMESTAMP": Function(0, 0, lambda _: "current_timestamp()", _LTZ, "respelt"),
     "CURRENT_TIME": _TIME,
     "CURRENT_TIMESTAMP": _NOW,
     "DATE_ADD": Function(2, 2, lambda arguments: f"CAST(date_add({arguments[0]}, {arguments[1]}) AS STRING)", STRING),

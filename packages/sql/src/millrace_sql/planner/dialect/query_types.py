@@ -28,9 +28,16 @@ class QueryTypes:
     Args:
         tree: The query.
         columns: Returns the types of a table's columns by their names in lower case, each None where it is not known.
+        functions: The types of user-defined functions' results, by the names under which Spark knows them.
     """
 
-    def __init__(self, tree: exp.Expr, columns: Callable[[exp.Table], Mapping[str, DataType | None]]) -> None:
+    def __init__(
+        self,
+        tree: exp.Expr,
+        columns: Callable[[exp.Table], Mapping[str, DataType | None]],
+        functions: Mapping[str, DataType] | None = None,
+    ) -> None:
+        self._functions = functions or {}
         self._definitions: dict[str, list[DataType | Any | None]] = {}
         self._relations: set[str] = set()
         self._resolving: list[str] = []
@@ -184,6 +191,8 @@ class QueryTypes:
     _varmap = _map
 
     def _anonymous(self, node: Any) -> DataType | None:
+        if node.name in self._functions:
+            return self._functions[node.name]
         if node.name.lower() in {"get", "try_element_at"}:
             return _element(self._type(node.expressions[0]))
         function = FUNCTIONS.get(node.name.upper())

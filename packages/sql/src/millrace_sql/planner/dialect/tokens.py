@@ -16,16 +16,19 @@ from millrace_catalog.expressions.sql_calls import rewrite_call
 from millrace_catalog.expressions.type_names import rewrite_type
 from millrace_catalog.expressions.value_types import kind_of
 from millrace_sql.errors import SqlError
+from millrace_sql.planner.dialect.function_calls import FunctionCallRewriter
 from millrace_sql.planner.dialect.group_windows import GroupWindowFinder, WindowEdits
 from millrace_sql.planner.dialect.json_calls import JsonRewriter
 from millrace_sql.planner.dialect.laterals import LateralRewriter
 from millrace_sql.planner.dialect.products import ProductRewriter, TypeOf
 from millrace_sql.planner.dialect.texts import similar_to, text_with_quotes
 from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, check_window, window_select
+from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 
 if TYPE_CHECKING:
     from sqlglot.tokens import Token
 
+    from millrace_catalog.types import DataType
     from millrace_sql.statements import Position
 
 
@@ -56,6 +59,7 @@ class TokenRewriter:
         time_zone: The session's time zone, in which windows begin.
         type_of: Returns the types of expressions; None where what depends on them is left as it is.
         is_spark: Whether what Spark knows means what it means to Spark.
+        functions: Finds user-defined functions.
 
     Attributes:
         temporal: The times after FOR SYSTEM_TIME AS OF, as they are written, by the offset of the last character of the
@@ -73,6 +77,7 @@ class TokenRewriter:
         *,
         time_zone: str = "UTC",
         is_spark: bool = False,
+        functions: FunctionLookup = no_functions,
     ) -> None:
         self._text = text
         self._tokens = tokens
@@ -81,6 +86,8 @@ class TokenRewriter:
         self._is_spark = is_spark
         self._products = ProductRewriter(self._word, self._is_value, self.closing, self._rewritten, type_of)
         self._laterals = LateralRewriter(self._word, self._name, self.closing, self._split, self._rewritten, type_of)
+        types = None if type_of is None else self._types
+        self._functions = FunctionCallRewriter(self._word, self._name, self.closing, types, functions)
         self._json = JsonRewriter(
             self._word,
             self._split,
@@ -126,6 +133,7 @@ class TokenRewriter:
                 or self._replacement(index, partial(similar_to, self._word, self._at))
                 or self._cast(index)
                 or (None if self._is_spark else self._replacement(index, self._products.average))
+                or self._replacement(index, self._functions.rewrite)
                 or self._call(index)
             )
             if found is None:
@@ -146,6 +154,9 @@ class TokenRewriter:
             return None
         end, text = self._windows.replaced[index]
         return self._replaced(index, end, text)
+
+    def _types(self, begin: int, end: int) -> list[DataType | None]:
+        return [operand.type for operand in self._operands(begin, end, frozenset())]
 
     def _texts(self, begin: int, end: int) -> list[str]:
         return [self._source(part) for part in self._split(begin, end)] if end > begin else []
