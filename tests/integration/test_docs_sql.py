@@ -157,11 +157,26 @@ BEFORE = """
 """Tables that the page of statements takes for granted."""
 
 
+ACCOUNTS = "CREATE TEMPORARY VIEW accounts AS SELECT 1 AS id, 'DE89' AS iban, 'two words' AS note;"
+
+
+@pytest.fixture
+def _functions(tmp_path, monkeypatch):
+    """The functions of the page of statements, in the files that it names."""
+    (tmp_path / "shop").mkdir()
+    page = (DOCS / "sql.md").read_text("utf-8")
+    code = re.search(r"^```python\n(from collections.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
+    (tmp_path / "shop" / "functions.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("_functions")
 def test_the_page_of_statements_runs(spark, env, here):
     first, *others = (here(snippet.script) for snippet in snippets("sql.md") if not snippet.planned_only)
     catalog = here("CREATE CATALOG topics WITH ('type' = 'kafka', 'properties.bootstrap.servers' = 'localhost:9092');")
     # Each block is an example of its own; those of changed tables and of settings have the first one's table
-    for before, script in zip(["", first, "", "", f"{first} {catalog}"], [first, *others], strict=True):
+    for before, script in zip(["", first, "", ACCOUNTS, "", f"{first} {catalog}"], [first, *others], strict=True):
         block = TableEnvironment(spark, config={"execution.runtime-mode": "batch"})
         block.execute_script(here(BEFORE) + before)
         for statement in parse(script):

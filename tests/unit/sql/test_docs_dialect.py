@@ -39,4 +39,4 @@ def test_the_page_shows_what_the_error_advises(reference: str, spark: str) -> No
 
 
 def test_the_page_has_both_tables() -> None:
-    assert (len(_rows("What is rewritten")), len(_rows("What is refused"))) == (20, 6)
+    assert (len(_rows("What is rewritten")), len(_rows("What is refused"))) == (25, 6)

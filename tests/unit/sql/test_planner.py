@@ -147,7 +147,10 @@ def test_an_expression_means_what_it_means_in_spark_where_that_is_set() -> None:
 def test_json_value_is_null_for_objects() -> None:
     text = _sql("SELECT JSON_VALUE(name, 'lax $.a[0]' RETURNING INT) FROM orders")
 
-    assert text.startswith("SELECT TRY_CAST((CASE WHEN get_json_object(name, '$.a[0]') NOT RLIKE '^[{\\\\[]'")
+    json = "to_json(try_variant_get(try_parse_json(name), '$.a[0]', 'variant'))"
+    assert text.startswith(
+        f"SELECT TRY_CAST((CASE WHEN {json} RLIKE '^[^{{\\\\[n]' THEN get_json_object(name, '$.a[0]')"
+    )
 
 
 def test_a_view_is_a_query_of_its_own_names() -> None:
@@ -326,7 +329,6 @@ def test_no_late_rows_are_dropped_from_groups_of_a_column_with_a_watermark(query
         ),
         ("SELECT * FROM names LEFT JOIN users ON users.name = names.name", "a LEFT JOIN keeps rows of the table"),
         ("SELECT id FROM users EXCEPT SELECT id FROM log", "EXCEPT of streams would need all of their rows"),
-        ("SELECT id FROM users UNION SELECT id FROM log", "write UNION ALL, and SELECT DISTINCT around it"),
         (
             "SELECT id FROM orders WHERE id IN (SELECT id FROM users)",
             "cannot read the changes of .*users.*: write a JOIN",
@@ -372,10 +374,8 @@ def test_no_late_rows_are_dropped_from_groups_of_a_column_with_a_watermark(query
             "CUMULATE: the step is 0; write an interval above it",
         ),
         ("SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '00' DAY))", "TUMBLE: the size is 0"),
-        ("SELECT TUMBLE_START(ts, INTERVAL '1' DAY) FROM orders", r"write window\(ts, size\)\.start"),
-        ("SELECT JSON_VALUE(name, '$.a' DEFAULT 1 ON EMPTY) FROM orders", r"DEFAULT 1 ON EMPTY.*write coalesce"),
+        ("SELECT TUMBLE_START(ts, INTERVAL '1' DAY) FROM orders", r"it belongs to GROUP BY TUMBLE\(ts, \.\.\.\)"),
         ("SELECT JSON_VALUE(name, '$.*') FROM orders", "no exact counterpart"),
-        ("SELECT CAST(name AS TIME) FROM orders", "Spark has no type TIME"),
         ("SELECT id / hash(name) FROM orders", r"write id DIV hash\(name\) for a quotient of integers"),
         ("SELECT AVG(hash(name)) FROM orders", r"write SUM\(hash\(name\)\) DIV COUNT"),
         ("SELECT name[0] FROM orders", "arrays are counted from 1"),
@@ -392,7 +392,7 @@ def test_what_would_not_be_exact_is_refused_with_what_to_do(query: str, message:
     [
         ("SELECT id\nFROM nothing", 2, 6),
         ("SELECT CAST(id AS BYTES), PROCTIME()\nFROM orders AS o, nothing", 2, 19),
-        ("SELECT id,\n  CAST(name AS TIME)\nFROM orders", 2, 16),
+        ("SELECT id,\n  CAST(name AS RAW)\nFROM orders", 2, 16),
         ("SELECT id FRM orders", 1, 15),
         ("SELECT (id FROM orders", 1, 12),
         ("SELECT id FROM orders /*+ OPTIONS(a=b) */", 1, 23),

@@ -15,12 +15,13 @@ from millrace.lazy_imports import lazy_imports
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from millrace_catalog.user_functions.declared import udf, udtf
     from millrace_sql.environment import TableEnvironment
     from millrace_sql.errors import SqlError, SqlSyntaxError
     from millrace_sql.execution.results import TableResult
     from millrace_sql.statement_set import StatementSet
 
-__all__ = ["SqlError", "SqlSyntaxError", "StatementSet", "TableEnvironment", "TableResult"]
+__all__ = ["SqlError", "SqlSyntaxError", "StatementSet", "TableEnvironment", "TableResult", "udf", "udtf"]
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
@@ -33,6 +34,7 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
 __getattr__, __dir__ = lazy_imports(
     __name__,
     {
+        "millrace_catalog.user_functions.declared": ["udf", "udtf"],
         "millrace_sql.environment": ["TableEnvironment"],
         "millrace_sql.errors": ["SqlError", "SqlSyntaxError"],
         "millrace_sql.execution.results": ["TableResult"],

@@ -63,6 +63,14 @@ def _create_database(database: s.CreateDatabase) -> str:
 
 
 @render.register
+def _create_function(function: s.CreateFunction) -> str:
+    kind = _words("CREATE", function.is_temporary and "TEMPORARY", function.is_system and "SYSTEM", "FUNCTION")
+    language = function.language and f"LANGUAGE {function.language}"
+    name = _words(function.if_not_exists and "IF NOT EXISTS", _name(function.function))
+    return _words(kind, name, "AS", _text(function.path), language)
+
+
+@render.register
 def _use(use: s.Use) -> str:
     return _words("USE", use.kind == "CATALOG" and "CATALOG", _name(use.name))
 
@@ -83,7 +91,8 @@ def _describe(describe: s.Describe) -> str:
 
 @render.register
 def _drop(drop: s.Drop) -> str:
-    kind = _words("DROP", drop.is_temporary and "TEMPORARY", drop.kind, drop.if_exists and "IF EXISTS")
+    modifiers = _words(drop.is_temporary and "TEMPORARY", drop.is_system and "SYSTEM")
+    kind = _words("DROP", modifiers, drop.kind, drop.if_exists and "IF EXISTS")
     return _words(kind, _name(drop.name), drop.is_cascade and "CASCADE")
 
 

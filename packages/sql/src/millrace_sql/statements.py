@@ -210,6 +210,25 @@ class CreateDatabase:
 
 
 @dataclass(frozen=True)
+class CreateFunction:
+    """``CREATE [TEMPORARY] [SYSTEM] FUNCTION [IF NOT EXISTS] name AS 'module.function' LANGUAGE PYTHON``.
+
+    Attributes:
+        path: The text that names its code.
+        language: The language, in upper case; empty where none is named.
+        is_system: Whether it has no catalog and database.
+    """
+
+    function: Identifier
+    path: str
+    language: str = ""
+    is_temporary: bool = False
+    is_system: bool = False
+    if_not_exists: bool = False
+    position: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
 class Use:
     """``USE CATALOG name`` and ``USE [catalog.]database``."""
 
@@ -263,11 +282,15 @@ class Describe:
 
 @dataclass(frozen=True)
 class Drop:
-    """``DROP [TEMPORARY] TABLE | VIEW | CATALOG | DATABASE [IF EXISTS] name [RESTRICT | CASCADE]``."""
+    """``DROP [TEMPORARY] TABLE | VIEW | CATALOG | DATABASE [IF EXISTS] name [RESTRICT | CASCADE]``.
 
-    kind: Literal["CATALOG", "DATABASE", "TABLE", "VIEW"]
+    Also ``DROP [TEMPORARY] [SYSTEM] FUNCTION [IF EXISTS] name``.
+    """
+
+    kind: Literal["CATALOG", "DATABASE", "FUNCTION", "TABLE", "VIEW"]
     name: Identifier
     is_temporary: bool = False
+    is_system: bool = False
     if_exists: bool = False
     is_cascade: bool = False
     position: Position = field(default=NOWHERE, compare=False)
@@ -370,6 +393,7 @@ Statement = (
     | CreateView
     | CreateCatalog
     | CreateDatabase
+    | CreateFunction
     | Use
     | Show
     | Describe

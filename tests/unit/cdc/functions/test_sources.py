@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from millrace_catalog.user_functions.sources import FunctionError, FunctionSource
 from millrace_cdc.definitions.functions import FunctionDefinition
-from millrace_cdc.functions.sources import FunctionError, FunctionSource
+from millrace_cdc.functions.user_function import source_of
 
 
 def source(folder: Path = Path(), **keys: str) -> FunctionSource:
-    return FunctionSource.of(FunctionDefinition(name="f", folder=folder, **keys))
+    return source_of(FunctionDefinition(name="f", folder=folder, **keys))
 
 
 def test_a_function_is_in_a_module() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from millrace.errors import MessageError
 from millrace_catalog.types import parse_type
-from millrace_cdc.functions.signature import Signature
-from millrace_cdc.functions.sources import FunctionSource
+from millrace_catalog.user_functions.signature import Signature
+from millrace_catalog.user_functions.sources import FunctionSource
 from millrace_cdc.rows import exact_json
 from millrace_cdc.runtime.function_calls import FunctionCalls, RunnableCall, TableCalls
 

@@ -10,9 +10,22 @@ from millrace.errors import SchemaError
 from millrace_catalog.types import DataType
 from millrace_catalog.types.arrow import to_arrow
 from millrace_catalog.types.widen import deeply_nullable
+from millrace_catalog.user_functions.signature import Signature
+from millrace_catalog.user_functions.sources import FunctionError, FunctionSource
 from millrace_cdc.definitions.functions import FunctionDefinition
-from millrace_cdc.functions.signature import Signature
-from millrace_cdc.functions.sources import FunctionError, FunctionSource
+
+
+def source_of(definition: FunctionDefinition) -> FunctionSource:
+    """Find the code of a definition.
+
+    Raises:
+        FunctionError: It says not where, or the file cannot be read.
+    """
+    if (definition.classpath is None) == (definition.code is None):
+        raise FunctionError("expected one of 'classpath' and 'python-code'", "name")
+    if definition.code is not None:
+        return FunctionSource.of_code(definition.name, definition.code)
+    return FunctionSource.named(definition.classpath or "", definition.folder)
 
 
 @dataclass(frozen=True)
@@ -41,7 +54,7 @@ class UserFunction:
         Raises:
             FunctionError: It cannot be loaded, or its signature does not go with the definition.
         """
-        source = FunctionSource.of(definition)
+        source = source_of(definition)
         signature = Signature(source.load())
         options = tuple(signature.options(dict(definition.options)).items())
         result = deeply_nullable(definition.return_type or signature.result)

@@ -14,6 +14,7 @@ from millrace.options.references import ReferenceValues
 from millrace.options.suggestions import closest
 from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
 from millrace.plugins.kinds import Kind
+from millrace_catalog.user_functions.sources import FunctionError
 from millrace_cdc.definitions.dirty_data import COLLECTOR, collector_options
 from millrace_cdc.definitions.functions import FUNCTIONS, FunctionDefinition
 from millrace_cdc.definitions.model import PipelineDefinition, SinkDefinition, SourceDefinition
@@ -22,7 +23,6 @@ from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import schema_changes_of
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.errors import PipelineError, Position, Problem
-from millrace_cdc.functions.sources import FunctionError
 from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.reader.document import Mapping, Node, Text, parse_document
 from millrace_cdc.reader.sections import Section, as_list, as_mapping

@@ -15,10 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace.errors import MessageError
 from millrace_catalog.types import Array, DataType, Map, Row
 from millrace_catalog.types.arrow import to_arrow
-from millrace_cdc.functions.sources import FunctionSource
+from millrace_catalog.user_functions.calls import call_with_arrays, call_with_rows
+from millrace_catalog.user_functions.sources import FunctionSource
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.arrow_rows import JsonColumns
 from millrace_cdc.rows.compiled_readers import raw_reader
@@ -120,44 +120,9 @@ def _call(call: RunnableCall, rows: Sequence[bytes], place: Any) -> list[str | N
     function = partial(call.source.load(), **dict(call.options))
     schema = pa.schema([(argument_name(number), argument_type(type_)) for number, type_ in enumerate(call.arguments)])
     columns = JsonColumns(schema).read(rows).columns if call.arguments else []
-    results = _call_arrow(call, function, columns, len(rows), place) if call.is_arrow else None
-    return _texts(_call_rows(call, function, columns, len(rows), place) if results is None else results, call.result)
-
-
-def _call_arrow(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, place: Any) -> pa.Array:
-    try:
-        found = function(*(column.combine_chunks() for column in columns))
-        found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-        return _checked_array(found, count).cast(to_arrow(call.result))
-    except Exception as error:
-        raise MessageError(f"{place(None)}: {type(error).__name__}: {error}") from error
-
-
-def _checked_array(found: Any, count: int) -> pa.Array:
-    if isinstance(found, pa.Array) and len(found) == count:
-        return found
-    shown = f"{len(found)} values" if isinstance(found, pa.Array) else type(found).__name__
-    raise TypeError(f"expected an array of Arrow with {count} values, found {shown}")
-
-
-def _call_rows(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, place: Any) -> pa.Array:
-    values = [column.to_pylist(maps_as_pydicts="strict") for column in columns]
-    results, type_ = [], to_arrow(call.result)
-    for index, arguments in enumerate(zip(*values, strict=True) if values else [()] * count):
-        try:
-            results.append(function(*arguments))
-        except Exception as error:
-            raise MessageError(f"{place(index)}: {type(error).__name__}: {error}") from error
-    try:
-        return pa.array(results, type_)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        for index, result in enumerate(results):
-            try:
-                pa.array([result], type_)
-            except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-                sentence = f"expected a result of {call.result}, found {result!r}"
-                raise MessageError(f"{place(index)}: {sentence}") from error
-        raise
+    arrays = [column.combine_chunks() for column in columns]
+    call_function = call_with_arrays if call.is_arrow else call_with_rows
+    return _texts(call_function(function, call.result, arrays, len(rows), place), call.result)
 
 
 def argument_type(type_: DataType) -> pa.DataType:

@@ -19,9 +19,9 @@ from millrace_catalog.expressions.parsing import join_sql
 from millrace_catalog.types import Column, Schema
 from millrace_catalog.types.spark import from_spark, from_spark_schema, to_spark, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
+from millrace_catalog.user_functions.sources import FunctionError
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
-from millrace_cdc.functions.sources import FunctionError
 from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.rows.change_records import RECORD_COLUMNS
 from millrace_cdc.rows.json_expressions import json_sql, needs_json, value_sql

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, TypeVar
 
 from millrace.errors import OptionsError
@@ -11,7 +11,7 @@ from millrace.failures import reason_of
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_sql.configuration.options import SessionOptions, StartOptions
-from millrace_sql.configuration.time_zone import TIME_ZONE, session_time_zone
+from millrace_sql.configuration.session_settings import TIME_ZONE, session_settings
 from millrace_sql.configuration.without_effect import has_no_effect, report
 from millrace_sql.errors import SqlError
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
-_TIME_COLUMNS = "spark.sql.timeType.enabled"
-"""The setting by which Spark has columns of type TIME."""
 
 _SPARK = "spark."
 _NOT_HERE = {
@@ -138,21 +136,12 @@ class SessionConfiguration:
         """The time zone of these settings, or else that of Spark's session."""
         return self.options.time_zone or self._spark.conf.get(TIME_ZONE, None) or "UTC"
 
-    @contextmanager
-    def applied(self) -> Iterator[None]:
-        """Give Spark's session the time zone of these settings, and columns of times, for what runs within.
+    def applied(self) -> AbstractContextManager[None]:
+        """Return a context in which Spark's session has the time zone of these settings, and the type TIME.
 
         Other environments of the session have zones of their own.
         """
-        with session_time_zone(self._spark, self.options.time_zone):
-            before = self._spark.conf.get(_TIME_COLUMNS, None) or "false"
-            self._spark.conf.set(_TIME_COLUMNS, "true")
-            try:
-                yield
-            finally:
-                # A statement may have set it for the session itself
-                if _TIME_COLUMNS not in self._spark_defaults:
-                    self._spark.conf.set(_TIME_COLUMNS, before)
+        return session_settings(self._spark, self.options.time_zone)
 
     def get(self, key: str, default: str | None = None) -> str | None:
         """Return a setting as it was given; the default when it was not."""

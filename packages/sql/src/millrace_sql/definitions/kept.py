@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.definitions.checks import check_definition
@@ -16,6 +17,7 @@ from millrace_sql.statements import (
     NOWHERE,
     CreateCatalog,
     CreateDatabase,
+    CreateFunction,
     CreateTable,
     CreateView,
     Identifier,
@@ -24,8 +26,11 @@ from millrace_sql.statements import (
     Use,
 )
 
-Loaded = CreateCatalog | tuple[str, str, str | None] | TableDefinition | ViewDefinition
-"""A catalog, a database with its catalog and comment, a table, or a view."""
+Loaded = CreateCatalog | tuple[str, str, str | None] | TableDefinition | ViewDefinition | CreateFunction
+"""A catalog, a database with its catalog and comment, a table, a view, or a function under its whole name."""
+
+_OF_FUNCTIONS = "()"
+"""What stands behind the names of functions, which may be those of tables too."""
 
 
 class KeptDefinitions:
@@ -75,6 +80,14 @@ class KeptDefinitions:
         """Write a database."""
         self._write((catalog, database), CreateDatabase(Identifier((catalog, database)), comment))
 
+    def save_function(self, name: Identifier, statement: CreateFunction) -> None:
+        """Write a function."""
+        self._write(_function_names(name), replace(statement, function=name, if_not_exists=False))
+
+    def delete_function(self, name: Identifier) -> None:
+        """Remove a function."""
+        self._store.delete(_function_names(name))
+
     def delete(self, names: tuple[str, ...]) -> None:
         """Remove a definition, and what it contains."""
         self._store.delete(names)
@@ -95,6 +108,11 @@ class KeptDefinitions:
         self._store.save(names, "".join(f"{render(each)};\n" for each in statements))
 
 
+def _function_names(name: Identifier) -> tuple[str, ...]:
+    *database, function = name.parts
+    return (*database, f"{function.lower()}{_OF_FUNCTIONS}")
+
+
 def _loaded(names: tuple[str, ...], statements: list[Statement]) -> Loaded:
     statement = statements[-1] if statements else None
     if isinstance(statement, CreateCatalog) and len(names) == 1:
@@ -113,6 +131,8 @@ def _loaded(names: tuple[str, ...], statements: list[Statement]) -> Loaded:
             statement.options,
         )
         return check_definition(table, NOWHERE)
+    if isinstance(statement, CreateFunction):
+        return statement
     if isinstance(statement, CreateView):
         used = [each.name.parts[-1] for each in statements if isinstance(each, Use)]
         catalog, database = used or names[:2]

@@ -12,7 +12,7 @@ from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.model import DataFrameView, Definition, shown
 from millrace_sql.definitions.secrets import References
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import CreateCatalog, Identifier, Position
+from millrace_sql.statements import CreateCatalog, CreateFunction, Identifier, Position
 
 _IN_MEMORY = "generic_in_memory"
 
@@ -25,6 +25,11 @@ class CatalogManager:
         database: Name of the database in it.
         references: Values of references in options.
         kept: Where definitions are kept that are not temporary; None for the session only.
+
+    Attributes:
+        current_catalog: The current catalog.
+        current_database: The current database.
+        kept_functions: The statements that create the functions that are kept.
     """
 
     def __init__(
@@ -38,6 +43,7 @@ class CatalogManager:
         built_in.content[database] = Database()
         self._built_in = catalog
         self._catalogs: dict[str, SqlCatalog] = {catalog: built_in}
+        self.kept_functions: list[CreateFunction] = []
         if kept is not None:
             self._load(kept)
 
@@ -281,6 +287,8 @@ class CatalogManager:
         for each in kept.load():
             if isinstance(each, CreateCatalog):
                 self._catalogs[each.name] = self._open(each)
+            elif isinstance(each, CreateFunction):
+                self.kept_functions.append(each)
             elif isinstance(each, tuple):
                 catalog, database, comment = each
                 self._defined(catalog, None).content.setdefault(database, Database(comment))

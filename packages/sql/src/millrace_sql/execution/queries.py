@@ -14,6 +14,7 @@ from millrace_sql.execution.stand_ins import columns_of, stand_in
 from millrace_sql.execution.tables import BoundDataFrame, BoundTable, Tables
 from millrace_sql.planner import plan_query
 from millrace_sql.planner.model import QueryPlan, Scan, TableLookup
+from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 from millrace_sql.statements import SqlText
 
 if TYPE_CHECKING:
@@ -34,10 +35,18 @@ class QueryRunner:
         spark: The session.
         configuration: The settings.
         tables: Finds the tables of queries.
+        functions: Finds the user-defined functions of queries.
     """
 
-    def __init__(self, spark: SparkSession, configuration: SessionConfiguration, tables: Tables) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        configuration: SessionConfiguration,
+        tables: Tables,
+        functions: FunctionLookup = no_functions,
+    ) -> None:
         self._spark = spark
+        self._functions = functions
         self._configuration = configuration
         self._tables = tables
 
@@ -62,6 +71,7 @@ class QueryRunner:
             time_zone=self._configuration.time_zone,
             keeps_results=keeps_results,
             is_spark=self._configuration.is_spark,
+            functions=self._functions,
         )
 
     def rows(self, plan: QueryPlan, context: ScanContext, place: QueryPlace | None = None) -> DataFrame:
@@ -110,6 +120,7 @@ class QueryRunner:
             streaming=False,
             time_zone=self._configuration.time_zone,
             is_spark=self._configuration.is_spark,
+            functions=self._functions,
         )
 
         # Without rows, but with the nullability of the columns

@@ -11,6 +11,7 @@ from millrace.contracts import ScanContext
 from millrace.options.secrets import is_secret
 from millrace.plans.model import JobPlan
 from millrace_sql.configuration.session import SessionConfiguration
+from millrace_sql.definitions.functions import FunctionDefinitions
 from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import CONNECTOR, shown
@@ -28,10 +29,12 @@ from millrace_sql.execution.results import TableResult, table_of, text_result
 from millrace_sql.execution.selects import SelectRunner
 from millrace_sql.execution.tables import Tables
 from millrace_sql.planner.model import QueryPlan
+from millrace_sql.planner.user_functions import PREFIX
 from millrace_sql.statements import (
     AlterTable,
     CreateCatalog,
     CreateDatabase,
+    CreateFunction,
     CreateTable,
     CreateView,
     Describe,
@@ -77,8 +80,11 @@ class StatementRunner:
         store = None if start.store_path is None else DefinitionStore(start.store_path, is_read_only=dry_run)
         kept = None if store is None else KeptDefinitions(store)
         self.catalogs = CatalogManager(start.catalog, start.database, references, kept)
-        self.tables = Tables(spark, self.catalogs, references, self.configuration)
-        self.queries = QueryRunner(spark, self.configuration, self.tables)
+        self.functions = FunctionDefinitions(self.catalogs, kept)
+        for function in self.functions.functions():
+            function.register(spark)
+        self.tables = Tables(spark, self.catalogs, references, self.configuration, self.functions.find)
+        self.queries = QueryRunner(spark, self.configuration, self.tables, self.functions.find)
         self.inserts = InsertRunner(spark, self.configuration, self.catalogs, self.tables, self.queries)
         self.listings = ListingRunner(self.catalogs, self.tables, self.queries.schema)
         self._spark = spark
@@ -244,6 +250,13 @@ class StatementRunner:
         return TableResult()
 
     @run.register
+    def _(self, statement: CreateFunction) -> TableResult:
+        function = self.functions.create(statement)
+        if function is not None:
+            function.register(self._spark)
+        return TableResult()
+
+    @run.register
     def _(self, statement: Use) -> TableResult:
         parts = statement.name.parts
         if statement.kind == "CATALOG":
@@ -258,18 +271,24 @@ class StatementRunner:
         if statement.kind == "JOBS":
             return table_of(("job id", "job name", "status"), [_described_job(job) for job in self._jobs])
         if statement.kind in ("FUNCTIONS", "USER FUNCTIONS"):
-            scope = "USER" if statement.kind == "USER FUNCTIONS" else "ALL"
-            return self.listings.show_functions(
-                statement, [str(row[0]) for row in self._spark.sql(f"SHOW {scope} FUNCTIONS").collect()]
-            )
+            return self.listings.show_functions(statement, self._function_names(statement))
         return self.listings.show(statement)
 
     @run.register
     def _(self, statement: Describe) -> TableResult:
         return self.listings.describe(statement)
 
+    def _function_names(self, statement: Show) -> list[str]:
+        """Return the names of the functions of this environment and of Spark's session."""
+        scope = "USER" if statement.kind == "USER FUNCTIONS" else "ALL"
+        names = (str(row[0]) for row in self._spark.sql(f"SHOW {scope} FUNCTIONS").collect())
+        return [*self.functions.names(), *(name for name in names if PREFIX not in name)]
+
     @run.register
     def _(self, statement: Drop) -> TableResult:
+        if statement.kind == "FUNCTION":
+            self.functions.drop(statement)
+            return TableResult()
         self._definitions.drop(statement)
         return TableResult()
 

@@ -30,6 +30,7 @@ from millrace_sql.execution.creation_checks import check_with_factory
 from millrace_sql.execution.watermarks import with_watermark
 from millrace_sql.planner import rewrite_expression
 from millrace_sql.planner.model import ChangingTable, InputColumn, InputTable, TableLookup, ViewQuery
+from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, SqlText, Watermark
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Tables:
         catalogs: The definitions.
         references: Values of references in options.
         configuration: The settings.
+        functions: Finds the user-defined functions of computed columns.
     """
 
     def __init__(
@@ -123,8 +125,10 @@ class Tables:
         catalogs: CatalogManager,
         references: References,
         configuration: SessionConfiguration,
+        functions: FunctionLookup = no_functions,
     ) -> None:
         self._spark = spark
+        self._functions = functions
         self._catalogs = catalogs
         self._references = references
         self._configuration = configuration
@@ -234,7 +238,7 @@ class Tables:
             TableColumn(
                 column.name,
                 NullType(),
-                expression=rewrite_expression(SqlText(column.expression.text), is_spark=self._configuration.is_spark),
+                expression=self._rewritten(SqlText(column.expression.text)),
             )
             for column in definition.computed_columns
         )
@@ -246,6 +250,9 @@ class Tables:
         if timeout and _MAX_DRIFT in given and _IDLE_TIMEOUT not in given:
             return {**options, _IDLE_TIMEOUT: f"{timeout} ms"}
         return options
+
+    def _rewritten(self, expression: SqlText) -> str:
+        return rewrite_expression(expression, is_spark=self._configuration.is_spark, functions=self._functions)
 
     def _with_computed(
         self, definition: TableDefinition, description: TableDescription, *, is_in_script: bool = False
@@ -269,10 +276,7 @@ class Tables:
             if not isinstance(column, ComputedColumn):
                 columns.append(others.pop(column.name))
                 continue
-            expression = rewrite_expression(
-                column.expression if is_in_script else SqlText(column.expression.text),
-                is_spark=self._configuration.is_spark,
-            )
+            expression = self._rewritten(column.expression if is_in_script else SqlText(column.expression.text))
             try:
                 field = empty.select(fn.expr(expression).alias(column.name)).schema[0]
             except Exception as error:

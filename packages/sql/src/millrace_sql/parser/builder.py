@@ -185,6 +185,18 @@ class _StatementBuilder:
     def create_database(self, children: list[Any]) -> s.CreateDatabase:
         return s.CreateDatabase(**_attributes(children, {s.Identifier: "database"}))
 
+    def create_function(self, children: list[Any]) -> s.CreateFunction:
+        return s.CreateFunction(**_attributes(children, {s.Identifier: "function"}))
+
+    def function_path(self, children: list[Token]) -> _Part:
+        return _Part("path", _unquoted(children[0]), _position(children[0]))
+
+    def language(self, children: list[_Name]) -> _Part:
+        return _Part("language", children[0].text.upper(), children[0].position)
+
+    def system(self, _: list[Any]) -> _Part:
+        return _Part("is_system", True)
+
     def use_catalog(self, children: list[_Name]) -> s.Use:
         return s.Use("CATALOG", self.identifier(children))
 

@@ -14,23 +14,20 @@ _MODIFIERS = frozenset({"OR", "REPLACE", "TEMPORARY", "SYSTEM", "IF", "_NOT", "E
 _NAMES = frozenset({"WORD", "QUOTED", "TEXT", "SIZE", "QUERY", "EXPRESSION", "SETTING_KEY", "SETTING_VALUE"})
 
 _NOT_ALTERED = "ALTER TABLE has SET, RESET, RENAME, ADD, MODIFY and DROP; or create the table again with OR REPLACE"
-_FUNCTIONS = "register functions with spark.udf.register, and call them in queries"
+_FUNCTIONS = "DROP FUNCTION, and CREATE FUNCTION ... AS 'module.function' LANGUAGE PYTHON again"
 _MODULES = "this SQL has no modules; functions are Spark's"
 _JARS = "give jars when the Spark session starts, such as millrace sql --conf spark.jars=driver.jar"
 _ROWS = "rows of a topic cannot be changed in place; INSERT INTO a table of upsert-kafka"
 _CLIENT = "it is a command of the interactive shell, not a statement"
 
 _ADVICE = {
-    "CREATE FUNCTION": _FUNCTIONS,
-    "CREATE SYSTEM FUNCTION": _FUNCTIONS,
+    "CREATE FUNCTION ... USING": "name a function in Python, which needs no jar: AS 'module.function' LANGUAGE PYTHON",
     "CREATE MATERIALIZED TABLE": "create a table, and fill it with INSERT INTO",
     "CREATE MODEL": "apply models in a query by a function of Spark",
     "CREATE CONNECTION": "write the connection's options into WITH of each table",
     "CREATE TABLE ... DISTRIBUTED": "a topic has its partitions; choose how rows are divided with 'sink.partitioner'",
     "CREATE TABLE ... UNIQUE": "only PRIMARY KEY ... NOT ENFORCED is supported",
     "CREATE DATABASE ... WITH": "a database has no options",
-    "DROP FUNCTION": _FUNCTIONS,
-    "DROP SYSTEM FUNCTION": _FUNCTIONS,
     "DROP MATERIALIZED TABLE": "DROP TABLE",
     "DROP MODEL": "this SQL has no models",
     "ALTER VIEW": "create the view again with CREATE OR REPLACE VIEW",

@@ -18,8 +18,9 @@ from millrace_sql.planner.session_windows import group_by_sessions
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_select import plan_stream_select
-from millrace_sql.planner.stream_union import plan_stream_union
+from millrace_sql.planner.stream_union import distinct_unions, plan_stream_union
 from millrace_sql.planner.temporal_joins import check_times
+from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 from millrace_sql.planner.volatile import computed_columns, selected_columns
 from millrace_sql.planner.window_stages import WindowStage, stage_windows
 from millrace_sql.statements import Identifier
@@ -40,6 +41,7 @@ class Analysis:
         update_before: The scans that must read old rows of updates, by number, as earlier walks found.
         time_zone: The session's time zone.
         keeps_results: Whether aggregations return the old results of groups too (``-U``).
+        functions: Finds user-defined functions.
         scans: The scans, in the order in which the query names them.
         asked: The scans whose old rows of updates something needs, found by this walk.
         is_rewritten: Whether Spark gets the text of the rewritten tree; else it gets the user's, with tables replaced.
@@ -52,6 +54,7 @@ class Analysis:
     update_before: frozenset[int] = frozenset()
     time_zone: str = "UTC"
     keeps_results: bool = False
+    functions: FunctionLookup = no_functions
     scans: list[Scan] = field(default_factory=list)
     asked: set[int] = field(default_factory=set)
     is_rewritten: bool = False
@@ -233,7 +236,15 @@ class Analysis:
         from sqlglot import exp
 
         assert table.view is not None  # noqa: S101 - the caller asked
-        inner = parse_query(table.view.query, table.view.tables, time_zone=self.time_zone, is_spark=text.is_spark)
+        inner = parse_query(
+            table.view.query,
+            table.view.tables,
+            time_zone=self.time_zone,
+            is_spark=text.is_spark,
+            functions=self.functions,
+        )
+        if self.streaming:
+            inner = replace(inner, tree=distinct_unions(inner.tree))
         relation = self.query(inner, inner.tree, table.view.tables, {})
         self.check_hints(inner)
         name, columns = node.parts[-1].name, table.view.columns

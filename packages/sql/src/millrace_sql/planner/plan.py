@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from millrace_sql.planner.query_text import TOO_DEEP, QueryText, parse_query, pl
 from millrace_sql.planner.reference_query import Reference
 from millrace_sql.planner.relations import Relation, spark_sql
 from millrace_sql.planner.steps import steps_of, tree_of
+from millrace_sql.planner.stream_union import distinct_unions
+from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ def plan_query(
     time_zone: str = "UTC",
     keeps_results: bool = False,
     is_spark: bool = False,
+    functions: FunctionLookup = no_functions,
 ) -> SparkPlan:
     """Plan a query.
 
@@ -45,6 +49,7 @@ def plan_query(
         time_zone: The session's time zone, in which windows begin.
         keeps_results: Whether aggregations of a stream return the old results of groups too (``-U``).
         is_spark: Whether what Spark knows means what it means to Spark.
+        functions: Finds user-defined functions.
 
     Raises:
         SqlError: The query is wrong, or its result would not be exact.
@@ -53,7 +58,7 @@ def plan_query(
     update_before: frozenset[int] = frozenset()
     try:
         while True:
-            analysis = Analysis(streaming, update_before, time_zone, keeps_results)
+            analysis = Analysis(streaming, update_before, time_zone, keeps_results, functions)
             text, relation = _walk(query, tables, analysis, sink_mode, is_spark=is_spark)
             if analysis.asked <= update_before:
                 return SparkPlan(text, analysis, relation)
@@ -67,7 +72,9 @@ def _walk(
     query: SqlText, tables: TableLookup, analysis: Analysis, sink_mode: ChangelogMode, *, is_spark: bool
 ) -> tuple[QueryText, Relation]:
     """Analyse a query once, and return it with the relation of its result."""
-    text = parse_query(query, tables, time_zone=analysis.time_zone, is_spark=is_spark)
+    text = parse_query(query, tables, time_zone=analysis.time_zone, is_spark=is_spark, functions=analysis.functions)
+    if analysis.streaming:
+        text = replace(text, tree=distinct_unions(text.tree))
     relation = analysis.query(text, text.tree, tables, {})
     if relation.is_changelog and "-U" in sink_mode.row_kinds:
         analysis.asked |= relation.scans

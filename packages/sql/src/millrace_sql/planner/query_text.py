@@ -16,6 +16,7 @@ from millrace_sql.planner.dialect.products import TypeOf
 from millrace_sql.planner.dialect.query_types import QueryTypes
 from millrace_sql.planner.dialect.tokens import Edit, TokenRewriter
 from millrace_sql.planner.model import TableLookup
+from millrace_sql.planner.user_functions import FunctionLookup, UserFunction, no_functions
 from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 
 DIALECT = "spark"
 
-_TYPED = re.compile(r"[/\[]|\b(?:AVG|CAST)\s*\(", re.IGNORECASE)
+_TYPED = re.compile(
+    r"[/\[]|\b(?:AVG|CAST|CEIL|CEILING|FLOOR|JSON_ARRAY|JSON_OBJECT|JSON_STRING|LATERAL|TRUNCATE|UNNEST)\b",
+    re.IGNORECASE,
+)
 """Expressions whose meaning may depend on the types of columns."""
 TOO_DEEP = (
     "the query is nested too deeply to be parsed: make views of its inner queries, and columns of its expressions"
@@ -76,7 +80,12 @@ class QueryText:
 
 
 def parse_query(
-    source: SqlText, tables: TableLookup | None = None, *, time_zone: str = "UTC", is_spark: bool = False
+    source: SqlText,
+    tables: TableLookup | None = None,
+    *,
+    time_zone: str = "UTC",
+    is_spark: bool = False,
+    functions: FunctionLookup = no_functions,
 ) -> QueryText:
     """Parse a query.
 
@@ -85,6 +94,7 @@ def parse_query(
         tables: Resolves the names of its tables, whose columns decide what an operator means; None for none.
         time_zone: The session's time zone, in which windows begin.
         is_spark: Whether what Spark knows means what it means to Spark.
+        functions: Finds user-defined functions.
 
     Raises:
         SqlSyntaxError: It is not SQL.
@@ -99,15 +109,30 @@ def parse_query(
         raise SqlSyntaxError(
             f"the query ends within a text or a comment: {_one_line(str(error))}", source.position
         ) from None
-    text = _parsed(source, tokens, None, time_zone=time_zone, is_spark=is_spark)
-    if tables is None or is_spark or not _TYPED.search(source.text):
+    called: dict[str, DataType] = {}
+
+    def known(name: tuple[str, ...]) -> UserFunction | None:
+        function = functions(name)
+        if function is not None:
+            called[function.spark_name] = function.result
+        return function
+
+    parsed = partial(_parsed, source, tokens, time_zone=time_zone, is_spark=is_spark, functions=known)
+    text = parsed(None)
+    if tables is None or not (called or _TYPED.search(source.text)):
         return text
-    types = QueryTypes(text.tree, partial(_types_of, text, tables))
-    return _parsed(source, tokens, types.type_of, time_zone=time_zone, is_spark=is_spark)
+    types = QueryTypes(text.tree, partial(_types_of, text, tables, functions), called)
+    return parsed(types.type_of)
 
 
 def _parsed(
-    source: SqlText, tokens: list[Token], type_of: TypeOf | None, *, time_zone: str, is_spark: bool
+    source: SqlText,
+    tokens: list[Token],
+    type_of: TypeOf | None,
+    *,
+    time_zone: str,
+    is_spark: bool,
+    functions: FunctionLookup,
 ) -> QueryText:
     import sqlglot
     from sqlglot.errors import ParseError, SqlglotError
@@ -120,6 +145,7 @@ def _parsed(
         type_of,
         time_zone=time_zone,
         is_spark=is_spark,
+        functions=functions,
     )
     edits = tuple(sorted((*rewriter.edits(), *(edit for _, edit in hints.values()))))
     text = apply_edits(source.text, edits)
@@ -143,7 +169,9 @@ def _parsed(
     )
 
 
-def _types_of(text: QueryText, tables: TableLookup, node: exp.Table) -> Mapping[str, DataType | None]:
+def _types_of(
+    text: QueryText, tables: TableLookup, functions: FunctionLookup, node: exp.Table
+) -> Mapping[str, DataType | None]:
     """Return the types of a table's columns, or of all that a view's query names; empty for what is no table."""
     from sqlglot import exp
 
@@ -154,8 +182,8 @@ def _types_of(text: QueryText, tables: TableLookup, node: exp.Table) -> Mapping[
         table = tables(Identifier(names), text.hints.get(node.parts[-1].meta.get("end", -1), {}))
         if table.view is None:
             return {column.name.lower(): _known_type(column.type) for column in table.columns}
-        view = parse_query(table.view.query)
-        types = QueryTypes(view.tree, partial(_types_of, view, table.view.tables)).names()
+        view = parse_query(table.view.query, functions=functions)
+        types = QueryTypes(view.tree, partial(_types_of, view, table.view.tables, functions)).names()
     except SqlError:
         return {}  # a common table expression, or an unknown table, which the analysis tells
     return {**types, **dict.fromkeys((name.lower() for name in table.view.columns), None)}
@@ -168,12 +196,13 @@ def _known_type(type_: SparkType) -> DataType | None:
         return None
 
 
-def rewrite_expression(source: SqlText, *, is_spark: bool = False) -> str:
+def rewrite_expression(source: SqlText, *, is_spark: bool = False, functions: FunctionLookup = no_functions) -> str:
     """Return an expression as Spark spells it.
 
     Args:
         source: The expression.
         is_spark: Whether what Spark knows means what it means to Spark.
+        functions: Finds user-defined functions.
 
     Raises:
         SqlError: It is no expression, or a part of it is spelt otherwise in Spark and cannot be rewritten.
@@ -186,7 +215,9 @@ def rewrite_expression(source: SqlText, *, is_spark: bool = False) -> str:
     except TokenError as error:
         message = f"the expression ends within a text or a comment: {_one_line(str(error))}"
         raise SqlSyntaxError(message, source.position) from None
-    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset), is_spark=is_spark)
+    rewriter = TokenRewriter(
+        source.text, tokens, lambda offset: place(source, offset), is_spark=is_spark, functions=functions
+    )
     return apply_edits(source.text, tuple(sorted(rewriter.edits())))
 
 

@@ -30,7 +30,8 @@ def name_columns(text: QueryText, node: exp.Select, sources: tuple[Source, ...])
         if item.find_ancestor(exp.Select) is not node or _is_whole(item, node):
             continue
         named = [source for source in sources if item is star or source.alias.lower() == item.table.lower()]
-        if not named or any(source.relation.columns is None for source in named) or _merges_columns(sources):
+        is_known = named and all(source.relation.columns is not None for source in named)
+        if not is_known or _merges_columns(sources) or node.args.get("laterals"):
             message = (
                 f"the columns of {spark_sql(item.parent)} are not known before the query runs: name them for the *"
             )

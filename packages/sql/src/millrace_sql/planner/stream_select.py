@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.aggregation import plan_aggregation
 from millrace_sql.planner.grouping import aggregates_of
+from millrace_sql.planner.lateral_columns import columns_of_laterals, with_laterals
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import (
     INSERT_ONLY,
@@ -41,7 +42,7 @@ def plan_stream_select(
     Raises:
         SqlError: Spark cannot run it, or its result would not be exact.
     """
-    relation = join_sources(analysis, text, sources)
+    relation = with_laterals(join_sources(analysis, text, sources), node)
     if relation.is_static and not any(not query.is_static for query in nested):
         step = Step("Calc", _details(node), INSERT_ONLY, (relation.step,))
         now = selected_columns(node, relation).processing_time
@@ -210,10 +211,22 @@ def _columns(node: exp.Select, relation: Relation) -> tuple[str, ...] | None:
             if relation.columns is None or star.args.get("rename") or (star is not item and node.args.get("joins")):
                 return None
             hidden = {name.name.lower() for name in star.args.get("except_") or ()}
-            names += (name for name in relation.columns if name.lower() not in hidden)
+            names += (name for name in _starred(item, node, relation.columns) if name.lower() not in hidden)
         else:
             names.append(output_name(item))
     return tuple(names)
+
+
+def _starred(item: exp.Expr, node: exp.Select, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns that a star means: all, those of a lateral view, or those that no lateral view makes."""
+    from sqlglot import exp
+
+    laterals = columns_of_laterals(node)
+    if isinstance(item, exp.Star) or not laterals:
+        return columns
+    if item.table.lower() in laterals:
+        return laterals[item.table.lower()]
+    return columns[: len(columns) - sum(map(len, laterals.values()))]
 
 
 def _kept_columns(node: exp.Select, relation: Relation, sources: tuple[Source, ...]) -> dict[str, str]:

@@ -15,21 +15,54 @@ if TYPE_CHECKING:
     from millrace_sql.planner.analysis import Analysis
 
 
+def distinct_unions(tree: Any) -> Any:
+    """Return a query's tree with each UNION as a SELECT DISTINCT of a UNION ALL."""
+    from sqlglot import exp
+
+    for union in list(tree.find_all(exp.Union)):
+        if not union.args.get("distinct"):
+            continue
+        union.set("distinct", False)
+        for inner in (union.left, union.right):
+            _keep_copies(inner)
+        select = exp.select("*").distinct()
+        for name in ("with_", "order", "limit", "offset"):
+            select.set(name, union.args.get(name))
+            union.set(name, None)
+        if union is tree:
+            tree = select
+        else:
+            union.replace(select)
+        alias = exp.TableAlias(this=exp.to_identifier("__union"))
+        select.set("from_", exp.From(this=exp.Subquery(this=union, alias=alias)))
+    return tree
+
+
+def _keep_copies(query: Any) -> None:
+    """Make UNION ALL of the UNIONs that a UNION combines: its own result has each row once."""
+    from sqlglot import exp
+
+    inner = query.this if isinstance(query, exp.Subquery) else query
+    if isinstance(inner, exp.Union) and not (inner.args.get("limit") or inner.args.get("offset")):
+        inner.set("distinct", False)
+        for side in (inner.left, inner.right):
+            _keep_copies(side)
+
+
 def plan_stream_union(
     analysis: Analysis, text: QueryText, node: exp.SetOperation, sides: tuple[Relation, ...]
 ) -> Relation:
     """Return the relation of a set operation of streams; a side without changes gets their column of row kinds.
 
     Raises:
-        SqlError: The operation is not UNION ALL, or a side has no old rows of its updates.
+        SqlError: The operation is not UNION, or a side has no old rows of its updates.
     """
     from sqlglot import exp
 
     name = type(node).__name__.upper()
-    if not isinstance(node, exp.Union) or node.args.get("distinct"):
-        shown = "UNION" if isinstance(node, exp.Union) else name
-        advice = "write UNION ALL, and SELECT DISTINCT around it" if shown == "UNION" else "run the query as a batch"
-        raise text.error(f"{shown} of streams would need all of their rows: {advice}", node)
+    if not isinstance(node, exp.Union):
+        advice = "run the query as a batch: SET 'execution.runtime-mode' = 'batch'"
+        raise text.error(f"{name} of streams would need all of their rows: {advice}", node)
     if node.args.get("order") or node.args.get("limit"):
         raise text.error(
             "a stream cannot be sorted or cut: leave out ORDER BY and LIMIT, or run the query as a batch", node

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from millrace_catalog.expressions.function import Function, InQueries, Sql, first_type, same
+from millrace_catalog.expressions.function import (
+    Function,
+    InQueries,
+    Sql,
+    first_type,
+    same,
+)
 from millrace_catalog.expressions.value_types import arithmetic_type, is_integer, kind_of
 from millrace_catalog.types import STRING, DataType
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from millrace_catalog.expressions.function import Sql
@@ -54,9 +55,7 @@ class ProductRewriter:
         Raises:
             ValueError: Its meaning cannot be told; the message has the spellings.
         """
-        if self._word(index - 1) in {".", *_OPERATORS, "INTERVAL"} or self._word(index - 2) == "INTERVAL":
-            return None
-        if self._word(index) == "(" and self._is_called(index - 1):
+        if self._word(index - 1) in {*_OPERATORS, "INTERVAL"} or self._word(index - 2) == "INTERVAL":
             return None
         first = self._operand(index)
         if first is None:
@@ -73,6 +72,33 @@ class ProductRewriter:
             is_changed |= quotient is not None
             text = quotient or f"{text} {operator} {right}"
         return (text, end) if is_changed else None
+
+    def average(self, index: int) -> tuple[str, int] | None:
+        """Return AVG of integers, which is an integer of their type, and the index behind it; None to keep a call.
+
+        Raises:
+            ValueError: The type of its argument is not known; the message has the spellings.
+        """
+        if self._type_of is None or self._word(index) != "AVG" or self._word(index + 1) != "(":
+            return None
+        close = self._closing(index + 1)
+        value = self._rewrite(index + 2, close, False)
+        type_ = self._type_of(re.sub(r"^\s*(?:DISTINCT|ALL)\s", "", value, flags=re.IGNORECASE))
+        if type_ is None:
+            raise ValueError(
+                f"the type of {value} is not known here: write SUM({value}) DIV COUNT({value}) for the average of "
+                f"integers, without its fraction, or AVG(CAST({value} AS DOUBLE)) for one with it"
+            )
+        if not is_integer(type_):
+            return None
+        end = self.end_of_call(close)
+        clauses = f" {self._rewrite(close + 1, end, False)}" if end > close + 1 else ""
+        quotient = f"SUM({value}){clauses} DIV COUNT({value}){clauses}"
+        return f"CAST({quotient} AS {kind_of(type_)})", end
+
+    def _begins_operand(self, index: int) -> bool:
+        """Return whether a token may be the first one of an operand, not the parenthesis or field of one before."""
+        return self._word(index - 1) != "." and not (self._word(index) == "(" and self._is_called(index - 1))
 
     def end_of_call(self, index: int) -> int:
         """Return the index behind a call that closes at a token, and behind its clauses FILTER and OVER."""
@@ -92,7 +118,7 @@ class ProductRewriter:
         if self._word(index) in {"-", "+"}:
             sign, index = self._word(index), index + 1
             begin = index
-        end = self._end_of_base(index)
+        end = self.end_of_operand(index)
         if end is None:
             return None
         text, is_changed = self._rewrite(begin, end, True), False
@@ -105,8 +131,11 @@ class ProductRewriter:
                 end += 2
         return sign + text, end, is_changed
 
-    def _end_of_base(self, index: int) -> int | None:
+    def end_of_operand(self, index: int) -> int | None:
+        """Return the index behind the column, call or parenthesis that begins at a token; None for another token."""
         word = self._word(index)
+        if not self._begins_operand(index):
+            return None
         if word == "(":
             return self._behind(index)
         if word == "CASE":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace_catalog.expressions.functions import FUNCTIONS
 from millrace_catalog.expressions.value_types import common_type, is_integer, number_type, operator_type
-from millrace_catalog.types import BIGINT, INT, STRING, Array, DataType, Map, parse_type
+from millrace_catalog.types import BIGINT, INT, STRING, Array, Column, DataType, Map, Row, parse_type
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -28,9 +28,16 @@ class QueryTypes:
     Args:
         tree: The query.
         columns: Returns the types of a table's columns by their names in lower case, each None where it is not known.
+        functions: The types of user-defined functions' results, by the names under which Spark knows them.
     """
 
-    def __init__(self, tree: exp.Expr, columns: Callable[[exp.Table], Mapping[str, DataType | None]]) -> None:
+    def __init__(
+        self,
+        tree: exp.Expr,
+        columns: Callable[[exp.Table], Mapping[str, DataType | None]],
+        functions: Mapping[str, DataType] | None = None,
+    ) -> None:
+        self._functions = functions or {}
         self._definitions: dict[str, list[DataType | Any | None]] = {}
         self._relations: set[str] = set()
         self._resolving: list[str] = []
@@ -58,21 +65,65 @@ class QueryTypes:
         for table in tree.find_all(exp.Table):
             self._relations.add(table.alias_or_name.lower())
             for name, type_ in columns(table).items():
-                self._definitions.setdefault(name, []).append(type_)
+                self._define(name, type_)
         for node in tree.find_all(exp.Subquery, exp.CTE):
             self._relations.add(node.alias.lower())
         for alias in tree.find_all(exp.TableAlias):
-            for column in alias.columns:
-                self._definitions.setdefault(column.name.lower(), []).append(None)
+            for column in () if isinstance(alias.parent, exp.Lateral) else alias.columns:
+                self._define(column.name, None)
         for item in tree.find_all(exp.Alias):
-            self._definitions.setdefault(item.alias.lower(), []).append(item.this)
+            self._define(item.alias, item.this)
+        for lateral in tree.find_all(exp.Lateral):
+            self._collect_lateral(lateral)
+
+    def _define(self, name: str, definition: DataType | Any | None) -> None:
+        self._definitions.setdefault(name.lower(), []).append(definition)
+
+    def _collect_lateral(self, lateral: exp.Lateral) -> None:
+        self._relations.add(lateral.alias.lower())
+        for name, type_ in self._made_columns(lateral):
+            self._define(name, type_)
+
+    def _made_columns(self, lateral: exp.Lateral) -> list[tuple[str, DataType | None]]:
+        """Return the columns that UNNEST makes of an array or a map, with their types."""
+        type_ = self._type(lateral.this.this)
+        columns: list[tuple[str, DataType | None]] = []
+        if isinstance(type_, Array):
+            columns = [("EXPR$0", type_.element)]
+            if isinstance(type_.element, Row):
+                columns = [(field.name, field.type) for field in type_.element.fields]
+        elif isinstance(type_, Map):
+            columns = [("EXPR$0", type_.key), ("EXPR$1", type_.value)]
+        names = [column.name for column in lateral.args["alias"].columns]
+        if not names:
+            return columns
+        types = [*(each for _, each in columns), BIGINT][: len(names)]
+        return list(zip(names, [*types, *[None] * (len(names) - len(types))], strict=True))
 
     def _column(self, node: Any) -> DataType | None:
+        first, *fields = self._parts(node)
+        type_ = self._named(first)
+        for name in fields:
+            found = (
+                [field.type for field in type_.fields if field.name.lower() == name] if isinstance(type_, Row) else []
+            )
+            type_ = found[0] if found else None
+        return type_
+
+    def _parts(self, node: Any) -> list[str]:
+        """Return the names of a column and of fields in it, in lower case, without the relation before them."""
+        parts = [part.name.lower() for part in node.parts]
+        return parts[1:] if len(parts) > 1 and parts[0] in self._relations else parts
+
+    def _dot(self, node: Any) -> DataType | None:
+        type_ = self._type(node.this)
+        fields = type_.fields if isinstance(type_, Row) else ()
+        name = node.expression.name.lower()
+        return next((field.type for field in fields if field.name.lower() == name), None)
+
+    def _named(self, name: str) -> DataType | None:
         from sqlglot import exp
 
-        name = node.name.lower()
-        if node.table and node.table.lower() not in self._relations:
-            return None  # a field of a row
         definitions = self._definitions.get(name, [])
         if name in self._resolving:  # an expression that has the name of a column that it reads
             definitions = [each for each in definitions if not isinstance(each, exp.Expression)]
@@ -99,7 +150,7 @@ class QueryTypes:
         return STRING if node.is_string else number_type(node.name)
 
     def _cast(self, node: Any) -> DataType | None:
-        return _named(node.to.sql(dialect="spark"))
+        return _spark_type(node.to)
 
     _trycast = _cast
 
@@ -124,6 +175,11 @@ class QueryTypes:
         element = common_type([self._type(each) for each in node.expressions])
         return None if element is None else Array(element)
 
+    def _struct(self, node: Any) -> DataType | None:
+        named = [each for each in node.expressions if type(each).__name__ == "PropertyEQ"]
+        fields = [(each.this.name, self._type(each.expression)) for each in named]
+        return _row(fields) if len(fields) == len(node.expressions) else None
+
     def _bracket(self, node: Any) -> DataType | None:
         return _element(self._type(node.this))
 
@@ -135,6 +191,8 @@ class QueryTypes:
     _varmap = _map
 
     def _anonymous(self, node: Any) -> DataType | None:
+        if node.name in self._functions:
+            return self._functions[node.name]
         if node.name.lower() in {"get", "try_element_at"}:
             return _element(self._type(node.expressions[0]))
         function = FUNCTIONS.get(node.name.upper())
@@ -147,8 +205,32 @@ def _element(type_: DataType | None) -> DataType | None:
     return type_.value if isinstance(type_, Map) else None
 
 
-def _named(text: str) -> DataType | None:
+def _spark_type(node: Any) -> DataType | None:
+    """Return the type that a CAST names; None where it is not known here."""
+    parts = [_spark_type(getattr(each, "kind", None) or each) for each in node.expressions if _is_type(each)]
+    if node.this.name == "STRUCT":
+        fields = [(each.name, type_) for each, type_ in zip(node.expressions, parts, strict=False)]
+        return _row(fields) if len(fields) == len(node.expressions) else None
+    if node.this.name == "ARRAY" and parts:
+        return None if parts[0] is None else Array(parts[0])
+    if node.this.name == "MAP" and len(parts) == 2:
+        return None if parts[0] is None or parts[1] is None else Map(parts[0], parts[1])
+    text = node.sql(dialect="spark").upper()
     try:
-        return parse_type({"TIMESTAMP": "TIMESTAMP_LTZ(6)", "TIMESTAMP_NTZ": "TIMESTAMP(6)"}.get(text.upper(), text))
+        return parse_type({"TIMESTAMP": "TIMESTAMP_LTZ(6)", "TIMESTAMP_NTZ": "TIMESTAMP(6)"}.get(text, text))
     except ValueError:
+        return None
+
+
+def _is_type(node: Any) -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.DataType | exp.ColumnDef)
+
+
+def _row(fields: list[tuple[str, DataType | None]]) -> DataType | None:
+    columns = tuple(Column(name, type_) for name, type_ in fields if type_ is not None)
+    try:
+        return Row(columns) if len(columns) == len(fields) else None
+    except ValueError:  # two fields have one name
         return None

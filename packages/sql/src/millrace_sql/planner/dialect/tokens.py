@@ -8,20 +8,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from millrace_catalog.expressions.function import Sql, literal_text, text_literal
-from millrace_catalog.expressions.patterns import similar_pattern
+from millrace_catalog.expressions.function import Sql
 from millrace_catalog.expressions.sql_calls import rewrite_call
 from millrace_catalog.expressions.type_names import rewrite_type
-from millrace_catalog.expressions.value_types import is_integer, kind_of
+from millrace_catalog.expressions.value_types import kind_of
 from millrace_sql.errors import SqlError
+from millrace_sql.planner.dialect.function_calls import FunctionCallRewriter
+from millrace_sql.planner.dialect.group_windows import GroupWindowFinder, WindowEdits
+from millrace_sql.planner.dialect.json_calls import JsonRewriter
+from millrace_sql.planner.dialect.laterals import LateralRewriter
 from millrace_sql.planner.dialect.products import ProductRewriter, TypeOf
+from millrace_sql.planner.dialect.texts import similar_to, text_with_quotes
 from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, check_window, window_select
+from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 
 if TYPE_CHECKING:
     from sqlglot.tokens import Token
 
+    from millrace_catalog.types import DataType
     from millrace_sql.statements import Position
 
 
@@ -52,6 +59,7 @@ class TokenRewriter:
         time_zone: The session's time zone, in which windows begin.
         type_of: Returns the types of expressions; None where what depends on them is left as it is.
         is_spark: Whether what Spark knows means what it means to Spark.
+        functions: Finds user-defined functions.
 
     Attributes:
         temporal: The times after FOR SYSTEM_TIME AS OF, as they are written, by the offset of the last character of the
@@ -69,6 +77,7 @@ class TokenRewriter:
         *,
         time_zone: str = "UTC",
         is_spark: bool = False,
+        functions: FunctionLookup = no_functions,
     ) -> None:
         self._text = text
         self._tokens = tokens
@@ -76,7 +85,20 @@ class TokenRewriter:
         self._type_of = type_of
         self._is_spark = is_spark
         self._products = ProductRewriter(self._word, self._is_value, self.closing, self._rewritten, type_of)
+        self._laterals = LateralRewriter(self._word, self._name, self.closing, self._split, self._rewritten, type_of)
+        types = None if type_of is None else self._types
+        self._functions = FunctionCallRewriter(self._word, self._name, self.closing, types, functions)
+        self._json = JsonRewriter(
+            self._word,
+            self._split,
+            self.closing,
+            self._rewritten,
+            self._products.end_of_operand,
+            type_of,
+            is_spark=is_spark,
+        )
         self._time_zone = time_zone
+        self._windows = WindowEdits()
         self.temporal: dict[int, str] = {}
         self.session_keys: dict[int, tuple[str, ...]] = {}
 
@@ -86,21 +108,33 @@ class TokenRewriter:
         Raises:
             SqlError: Something cannot be rewritten; the message has Spark's spelling.
         """
+        count = len(self._tokens)
+        finder = GroupWindowFinder(count, self._word, self._name, self.closing, self._texts, self._time_zone)
+        for group in finder.groups():
+            try:
+                finder.add(self._windows, group)
+            except ValueError as error:
+                raise SqlError(str(error), self._place(self._tokens[group].start)) from None
         return list(self._edits(0, len(self._tokens)))
 
     def _edits(self, begin: int, end: int, *, is_operand: bool = False) -> Iterator[Edit]:
         index = begin
         while index < end:
+            yield from self._around(index)
             found = (
                 self._system_time(index)
+                or self._group_window(index)
                 or self._window(index)
                 or self._table(index)
-                or (None if is_operand and index == begin else self._product(index))
-                or self._text_with_quotes(index)
-                or self._pattern(index)
+                or self._replacement(index, self._laterals.rewrite)
+                or self._replacement(index, self._json.call)
+                or (None if is_operand and index == begin else self._operand(index))
+                or self._replacement(index, partial(text_with_quotes, self._text, self._tokens))
+                or self._replacement(index, partial(similar_to, self._word, self._at))
                 or self._cast(index)
-                or self._average(index)
+                or (None if self._is_spark else self._replacement(index, self._products.average))
                 or self._array_of_rows(index)
+                or self._replacement(index, self._functions.rewrite)
                 or self._call(index)
             )
             if found is None:
@@ -108,6 +142,25 @@ class TokenRewriter:
                 continue
             edits, index = found
             yield from edits
+
+    def _around(self, index: int) -> Iterator[Edit]:
+        """Yield the texts before and behind what begins at a token."""
+        if index in self._windows.around:
+            last, before, behind = self._windows.around[index]
+            start, end = self._tokens[index].start, self._tokens[last].end + 1
+            yield from (Edit(start, start, before), Edit(end, end, behind))
+
+    def _group_window(self, index: int) -> tuple[list[Edit], int] | None:
+        if index not in self._windows.replaced:
+            return None
+        end, text = self._windows.replaced[index]
+        return self._replaced(index, end, text)
+
+    def _types(self, begin: int, end: int) -> list[DataType | None]:
+        return [operand.type for operand in self._operands(begin, end, frozenset())]
+
+    def _texts(self, begin: int, end: int) -> list[str]:
+        return [self._source(part) for part in self._split(begin, end)] if end > begin else []
 
     def _word(self, index: int) -> str:
         if not 0 <= index < len(self._tokens):
@@ -154,6 +207,10 @@ class TokenRewriter:
         token = self._tokens[index]
         return self._text[token.start] == "`" or (token.text.isidentifier() and token.text.upper() not in _NO_NAMES)
 
+    def _name(self, index: int) -> str | None:
+        """Return the name at an index as it is written; None where there is none."""
+        return self._at(index) if self._is_name(index) else None
+
     def _window(self, index: int) -> tuple[list[Edit], int] | None:
         """Replace ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))`` around the table's name."""
         words = [self._word(index + step) for step in range(4)]
@@ -191,11 +248,14 @@ class TokenRewriter:
         """Return the ranges of tokens between the commas of a call."""
         ranges, first, depth = [], begin, 0
         for index in range(begin, end):
-            depth += {"(": 1, ")": -1}.get(self._word(index), 0)
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(self._word(index), 0)
             if depth == 0 and self._word(index) == ",":
                 ranges.append((first, index))
                 first = index + 1
         return [*ranges, (first, end)]
+
+    def _at(self, index: int) -> str:
+        return self._source((index, index + 1))
 
     def _source(self, part: tuple[int, int]) -> str:
         begin, end = part
@@ -210,59 +270,22 @@ class TokenRewriter:
     def _replaced(self, begin: int, end: int, text: str) -> tuple[list[Edit], int]:
         return [Edit(self._tokens[begin].start, self._tokens[end - 1].end + 1, text)], end
 
-    def _product(self, index: int) -> tuple[list[Edit], int] | None:
-        if self._is_spark:
-            return None
+    def _operand(self, index: int) -> tuple[list[Edit], int] | None:
+        """Replace the predicate or the product that begins with an operand."""
+        predicate = self._replacement(index, self._json.predicate)
+        if predicate is not None or self._is_spark:
+            return predicate
+        return self._replacement(index, self._products.rewrite)
+
+    def _replacement(
+        self, index: int, rewrite: Callable[[int], tuple[str, int] | None]
+    ) -> tuple[list[Edit], int] | None:
+        """Return the edit for what a rewriter makes of the text that begins at a token; None where it keeps it."""
         try:
-            found = self._products.rewrite(index)
+            found = rewrite(index)
         except ValueError as error:
             raise SqlError(str(error), self._place(self._tokens[index].start)) from None
         return None if found is None else self._replaced(index, found[1], found[0])
-
-    def _text_with_quotes(self, index: int) -> tuple[list[Edit], int] | None:
-        """Replace a doubled quote within a text, which sqlglot takes for two texts."""
-        end = index + 1
-        while end < len(self._tokens) and self._text[self._tokens[end - 1].end : self._tokens[end].start + 1] == "''":
-            end += 1
-        if end == index + 1 or self._text[self._tokens[index].start] != "'":
-            return None
-        texts = [self._source((step, step + 1))[1:-1] for step in range(index, end)]
-        return self._replaced(index, end, "\\'".join(texts).join("''"))
-
-    def _pattern(self, index: int) -> tuple[list[Edit], int] | None:
-        """Replace SIMILAR TO, which Spark does not know."""
-        if self._word(index).split() != ["SIMILAR", "TO"]:
-            return None
-        end = index + (4 if self._word(index + 2) == "ESCAPE" else 2)
-        texts = [literal_text(self._source((step, step + 1))) for step in range(index + 1, end, 2)]
-        place = self._place(self._tokens[index].start)
-        if None in texts:
-            raise SqlError("SIMILAR TO takes a pattern that is a text: write RLIKE and a regular expression", place)
-        try:
-            pattern = similar_pattern(*(str(text) for text in texts))
-        except ValueError as error:
-            raise SqlError(str(error), place) from None
-        return self._replaced(index, end, f"RLIKE {text_literal(pattern)}")
-
-    def _average(self, index: int) -> tuple[list[Edit], int] | None:
-        """Replace AVG of integers, which is an integer of their type."""
-        if self._type_of is None or self._word(index) != "AVG" or self._word(index + 1) != "(":
-            return None
-        close = self.closing(index + 1)
-        value = self._rewritten(index + 2, close)
-        type_ = self._type_of(re.sub(r"^\s*(?:DISTINCT|ALL)\s", "", value, flags=re.IGNORECASE))
-        if type_ is None:
-            message = (
-                f"the type of {value} is not known here: write SUM({value}) DIV COUNT({value}) for the average of "
-                f"integers, without its fraction, or AVG(CAST({value} AS DOUBLE)) for one with it"
-            )
-            raise SqlError(message, self._place(self._tokens[index].start))
-        if not is_integer(type_):
-            return None
-        end = self._products.end_of_call(close)
-        clauses = f" {self._rewritten(close + 1, end)}" if end > close + 1 else ""
-        quotient = f"SUM({value}){clauses} DIV COUNT({value}){clauses}"
-        return self._replaced(index, end, f"CAST({quotient} AS {kind_of(type_)})")
 
     def _array_of_rows(self, index: int) -> tuple[list[Edit], int] | None:
         """Replace ARRAY_AGG, whose arrays have NULL too, and which is NULL without rows."""
@@ -298,7 +321,12 @@ class TokenRewriter:
 
     def _is_boolean_text(self, begin: int, at: int, close: int) -> bool:
         """Return whether a CAST makes a text of a boolean, which the reference spells in upper case."""
-        if self._type_of is None or self._word(at + 1) not in {"STRING", "VARCHAR", "CHAR"} or close - at > 5:
+        if (
+            self._type_of is None
+            or self._is_spark
+            or self._word(at + 1) not in {"STRING", "VARCHAR", "CHAR"}
+            or close - at > 5
+        ):
             return False
         return kind_of(self._type_of(self._rewritten(begin, at))) == "BOOLEAN"
 
@@ -335,6 +363,7 @@ class TokenRewriter:
                 lambda: self._arguments(index + 2, close),
                 lambda separators: self._operands(index + 2, close, separators),
                 is_spark=self._is_spark,
+                is_typed=self._type_of is not None,
             )
         except ValueError as error:
             raise SqlError(str(error), self._place(self._tokens[index].start)) from None

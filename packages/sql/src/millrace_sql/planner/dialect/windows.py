@@ -73,6 +73,18 @@ def window_select(name: str, column: str, arguments: list[str], time_zone: str) 
     )
 
 
+def session_gap(arguments: list[str]) -> str:
+    """Return the gap of a session, as Spark writes durations.
+
+    Raises:
+        ValueError: It is none.
+    """
+    gap = dict(_named("SESSION", arguments)).get("GAP", "0")
+    if gap.startswith("0"):
+        raise ValueError("SESSION is written SESSION(ts, INTERVAL '5' MINUTE), in GROUP BY")
+    return gap
+
+
 def _window(column: str, given: dict[str, str]) -> str:
     if "OFFSET" in given:
         given = {"SLIDE": given["SIZE"], **given}

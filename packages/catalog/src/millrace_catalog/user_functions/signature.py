@@ -6,6 +6,7 @@ import datetime
 import inspect
 import types
 import typing
+from collections import abc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,8 +17,10 @@ import pyarrow as pa
 from millrace.errors import SchemaError
 from millrace_catalog.types import BOOLEAN, BYTES, DATE, STRING, Array, DataType, Map, Row, model
 from millrace_catalog.types.arrow import to_arrow
-from millrace_cdc.functions.sources import FunctionError
+from millrace_catalog.user_functions.declared import declared_result, rows_of
+from millrace_catalog.user_functions.sources import FunctionError
 
+_ITERATORS = (abc.Generator, abc.Iterable, abc.Iterator)
 _INTEGERS = frozenset(("TINYINT", "SMALLINT", "INT", "BIGINT"))
 _TEXTS = frozenset(("CHAR", "VARCHAR", "STRING"))
 _KINDS: dict[type, frozenset[str]] = {
@@ -73,16 +76,20 @@ class Signature:
 
     Args:
         function: The function.
+        advice: What gives results a type that annotations do not, for errors.
 
     Attributes:
         parameters: Its parameters that take arguments.
         is_arrow: Whether it takes arrays of Arrow: an annotation of a parameter says so.
+        is_table: Whether a call returns rows: its result is annotated as an iterator, or a decorator says so.
 
     Raises:
         FunctionError: Some parameters take arrays of Arrow, but not all.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], advice: str = "give 'return-type'") -> None:
+        self._advice = advice
+        self._declared = declared_result(function)
         try:
             self._hints = typing.get_type_hints(function)
             parameters = inspect.signature(function).parameters.values()
@@ -101,6 +108,7 @@ class Signature:
         )
         arrays = {_is_array(each.annotation) for each in self.parameters}
         self.is_arrow = arrays == {True}
+        self.is_table = self._declared[1] if self._declared else _is_iterator(self._hints.get("return"))
         if len(arrays) > 1:
             raise FunctionError("expected all of its parameters to be arrays of Arrow, or none of them")
 
@@ -111,12 +119,15 @@ class Signature:
         Raises:
             FunctionError: There is none, or it says too little.
         """
+        if self._declared is not None:
+            return self._declared[0]
         if "return" not in self._hints:
-            raise FunctionError("its results have no type: annotate the function, or give 'return-type'")
-        found = _result_type(self._hints["return"])
+            raise FunctionError(f"its results have no type: annotate the function, or {self._advice}")
+        hint = self._hints["return"]
+        found = _rows_type(hint) if self.is_table else _result_type(hint)
         if found is None:
-            shown = getattr(self._hints["return"], "__name__", self._hints["return"])
-            raise FunctionError(f"its annotation {shown} names no type of SQL: give 'return-type'")
+            shown = getattr(hint, "__name__", hint)
+            raise FunctionError(f"its annotation {shown} names no type of SQL: {self._advice}")
         return found
 
     def options(self, given: Mapping[str, str]) -> dict[str, Any]:
@@ -210,6 +221,18 @@ def _result_type(hint: Any) -> DataType | None:
         key, value = map(_result_type, arguments)
         return None if key is None or value is None else Map(model.with_nullability(key, False), value)
     return _RESULTS.get(class_) or _ARROW_RESULTS.get(class_)
+
+
+def _is_iterator(hint: Any) -> bool:
+    return typing.get_origin(hint) in _ITERATORS
+
+
+def _rows_type(hint: Any) -> DataType | None:
+    """Return the type of the rows that an iterator returns: those of tuples have several columns."""
+    row = (*typing.get_args(hint), None)[0]
+    columns = typing.get_args(row) if typing.get_origin(row) is tuple else (row,)
+    types = [_result_type(each) for each in columns]
+    return None if None in types else rows_of([type_ for type_ in types if type_ is not None])
 
 
 def _without_none(hint: Any) -> Any:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import importlib
 import re
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.abc import ExecutionLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
-
-from millrace_cdc.definitions.functions import FunctionDefinition
 
 _IN_FILE = re.compile(r"(?P<file>.+\.py):(?P<function>\w+)")
 _IN_MODULE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\.(?P<function>\w+)")
@@ -39,8 +38,8 @@ class FunctionSource:
 
     Attributes:
         function: The name of the function there.
-        module: The module to import; None where the code is given.
-        code: The code; None where it is imported.
+        module: The module to import; None where there is only its code.
+        code: The code, for processes that cannot import the module; None where all can.
         file: The file of the code, for errors.
     """
 
@@ -50,27 +49,47 @@ class FunctionSource:
     file: str = ""
 
     @classmethod
-    def of(cls, definition: FunctionDefinition) -> FunctionSource:
-        """Find the code of a definition.
+    def of_code(cls, name: str, code: str) -> FunctionSource:
+        """Return the source of a function whose code defines the function eval.
 
         Args:
-            definition: The definition.
+            name: The name of the function, for errors.
+            code: The code.
+        """
+        return cls(_FUNCTION_OF_CODE, code=code, file=f"<python-code of {name}>")
+
+    @classmethod
+    def named(cls, path: str, folder: Path = Path()) -> FunctionSource:
+        """Find the source that a text names.
+
+        Args:
+            path: ``module.function``, or ``file.py:function``.
+            folder: The folder of files.
 
         Raises:
-            FunctionError: It says not where, or the file cannot be read.
+            FunctionError: The text names none, or the file cannot be read.
         """
-        if (definition.classpath is None) == (definition.code is None):
-            raise FunctionError("expected one of 'classpath' and 'python-code'", "name")
-        if definition.classpath is None:
-            return cls(_FUNCTION_OF_CODE, code=definition.code, file=f"<python-code of {definition.name}>")
-        in_file = _IN_FILE.fullmatch(definition.classpath)
+        in_file = _IN_FILE.fullmatch(path)
         if in_file is not None:
-            path = definition.folder / in_file["file"]
-            return cls(in_file["function"], code=_read(path), file=str(path))
-        in_module = _IN_MODULE.fullmatch(definition.classpath)
+            file = folder / in_file["file"]
+            return cls(in_file["function"], code=_read(file), file=str(file))
+        in_module = _IN_MODULE.fullmatch(path)
         if in_module is None:
-            raise FunctionError(f"expected module.function or file.py:function, found {definition.classpath!r}")
+            raise FunctionError(f"expected module.function or file.py:function, found {path!r}")
         return cls(in_module["function"], module=in_module["module"])
+
+    def with_code(self) -> FunctionSource:
+        """Return the source with the code of its module, by which executors run it that cannot import the module.
+
+        Raises:
+            FunctionError: The module cannot be imported here.
+        """
+        if self.module is None or self.code is not None:
+            return self
+        file = _import(self.module).get("__file__")
+        if file is None or not file.endswith(".py") or "site-packages" in file or _is_standard(self.module):
+            return self
+        return replace(self, code=_read(Path(file)), file=file)
 
     def load(self) -> Callable[..., Any]:
         """Return the function.
@@ -83,12 +102,28 @@ class FunctionSource:
 
 @functools.lru_cache(maxsize=1024)
 def _load(source: FunctionSource) -> Callable[..., Any]:
-    names = _run(source) if source.code is not None else _import(source.module or "")
-    found = names.get(source.function)
-    place = f"module {source.module!r}" if source.code is None else source.file
+    found = _names(source).get(source.function)
+    if isinstance(found, type) and callable(getattr(found, "eval", None)):
+        found = found().eval  # a class of functions, as PyFlink has them
+    place = f"module {source.module!r}" if source.module is not None else source.file
     if not callable(found):
         raise FunctionError(f"there is no function {source.function!r} in {place}", _key(source))
     return found
+
+
+def _names(source: FunctionSource) -> dict[str, Any]:
+    if source.module is None:
+        return _run(source)
+    try:
+        return _import(source.module)
+    except FunctionError:
+        if source.code is None:
+            raise
+        return _run(source)
+
+
+def _is_standard(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 class _Code(ExecutionLoader):

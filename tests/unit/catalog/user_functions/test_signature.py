@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from millrace_catalog.types import parse_type
-from millrace_cdc.functions.signature import Signature
-from millrace_cdc.functions.sources import FunctionError
+from millrace_catalog.user_functions.signature import Signature
+from millrace_catalog.user_functions.sources import FunctionError
 
 
 def test_results_have_the_type_of_the_annotation() -> None:

@@ -1,0 +1,95 @@
+"""Calls of a function in Python for columns of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from millrace.errors import MessageError
+from millrace_catalog.types import DataType
+from millrace_catalog.types.arrow import to_arrow
+
+Place = Callable[[int | None], str]
+"""Returns the beginning of an error at a row; at no row in particular for None."""
+
+
+def call_with_arrays(
+    function: Callable[..., Any], result: DataType, columns: Sequence[pa.Array], count: int, place: Place
+) -> pa.Array:
+    """Call a function that takes arrays.
+
+    Args:
+        function: The function.
+        result: The type of its results.
+        columns: Its arguments.
+        count: The number of rows.
+        place: Begins errors.
+
+    Raises:
+        MessageError: It fails, or returns no array of as many values of the type.
+    """
+    try:
+        found = function(*columns)
+        found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        return _checked(found, count).cast(to_arrow(result))
+    except Exception as error:
+        raise MessageError(f"{place(None)}: {type(error).__name__}: {error}") from error
+
+
+def call_with_rows(
+    function: Callable[..., Any],
+    result: DataType,
+    columns: Sequence[pa.Array],
+    count: int,
+    place: Place,
+    *,
+    returns_rows: bool = False,
+) -> pa.Array:
+    """Call a function for each row; see `call_with_arrays`.
+
+    Args:
+        function: The function.
+        result: The type of its results.
+        columns: Its arguments.
+        count: The number of rows.
+        place: Begins errors.
+        returns_rows: Whether a result is an iterator of rows, which become a list.
+
+    Raises:
+        MessageError: It fails, or returns a value of another type.
+    """
+    values = [column.to_pylist(maps_as_pydicts="strict") for column in columns]
+    results, type_ = [], to_arrow(result)
+    for index, arguments in enumerate(zip(*values, strict=True) if values else [()] * count):
+        try:
+            found = function(*arguments)
+            results.append(_rows(found, type_) if returns_rows else found)
+        except Exception as error:
+            raise MessageError(f"{place(index)}: {type(error).__name__}: {error}") from error
+    try:
+        return pa.array(results, type_)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        for index, value in enumerate(results):
+            try:
+                pa.array([value], type_)
+            except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+                raise MessageError(f"{place(index)}: expected a result of {result}, found {value!r}") from error
+        raise
+
+
+def _rows(found: Iterable[Any] | None, type_: pa.DataType) -> list[Any]:
+    """Return the rows of a table function as Arrow takes them: those with fields as dictionaries."""
+    rows = [] if found is None else list(found)
+    if not pa.types.is_struct(type_.value_type):
+        return rows
+    names = [field.name for field in type_.value_type]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _checked(found: Any, count: int) -> pa.Array:
+    if isinstance(found, pa.Array) and len(found) == count:
+        return found
+    shown = f"{len(found)} values" if isinstance(found, pa.Array) else type(found).__name__
+    raise TypeError(f"expected an array of Arrow with {count} values, found {shown}")
