@@ -9,6 +9,8 @@ import pytest
 
 from millrace.errors import FencedError, MessageError
 from millrace.kafka.admin import ADMINS
+from millrace.kafka.offset_metadata import read_offset_metadata
+from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
 from millrace_broker.installation import DEFAULT_VERSION
