@@ -37,8 +37,17 @@ def env(spark, request):
     ],
 )
 def test_a_stream_that_spark_cannot_run_is_refused_at_once(env, statement):
+    before = env.list_tables()
     with pytest.raises(SqlError, match=REFUSAL):
         env.execute_sql(statement.format(OUTER_JOIN))
+    assert env.list_tables() == before
+
+
+def test_a_table_that_would_be_replaced_stays_where_its_query_cannot_run(env):
+    before = env.execute_sql("SHOW CREATE TABLE texts").collect()
+    with pytest.raises(SqlError, match=REFUSAL):
+        env.execute_sql(f"CREATE OR REPLACE TABLE texts WITH ('connector' = 'blackhole') AS {OUTER_JOIN}")
+    assert list(env.execute_sql("SHOW CREATE TABLE texts").collect()) == list(before)
 
 
 def test_a_plan_has_the_refusal_of_the_start(spark):

@@ -227,10 +227,20 @@ class StatementRunner:
             if self.configuration.options.dml_sync or not self.configuration.is_streaming:
                 result.wait()
             return result
+        before = self.catalogs.find(self.catalogs.resolve(statement.table))
         table = self._definitions.create_table(statement)
         if table is None or statement.query is None:
             return TableResult()
-        return self.run_inserts([Insert(table.identifier, statement.query, position=statement.position)])
+        insert = Insert(table.identifier, statement.query, position=statement.position)
+        try:
+            self._check([self.inserts.plan(insert)])
+        except BaseException:
+            # The definition is kept, and its query could never fill it
+            self.catalogs.drop(table)
+            if before is not None:
+                self.catalogs.create(before, or_replace=True)
+            raise
+        return self.run_inserts([insert])
 
     @run.register
     def _(self, statement: CreateView) -> TableResult:

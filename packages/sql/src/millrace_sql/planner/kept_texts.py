@@ -67,7 +67,7 @@ def _text(column: str, type_: DataType) -> str | None:
         return f"HEX({column})"
     if name in {"float", "double"}:
         return f"CAST({column} + 0.0D AS STRING)"  # -0.0 is 0.0
-    return f"CAST({column} AS STRING)" if name in _SCALARS or name.startswith("time(") or name == "time" else None
+    return f"CAST({column} AS STRING)" if name in _SCALARS or _is_time(name) else None
 
 
 def _json(value: str, type_: DataType, accumulator: Accumulator) -> str:
@@ -88,7 +88,11 @@ def _is_json(type_: Any) -> bool:
         return bool(type_.keyType.typeName() == "string") and _is_json(type_.valueType)
     if name == "struct":
         return all(_is_json(field.dataType) for field in type_)
-    return name in {"date", "timestamp", "binary", "float", "double"} | _SCALARS
+    return name in {"date", "timestamp", "binary", "float", "double"} | _SCALARS or _is_time(name)
+
+
+def _is_time(name: str) -> bool:
+    return name.partition("(")[0] == "time"
 
 
 def _refusal(accumulator: Accumulator, type_: DataType, advice: str) -> SqlError:
