@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException
 from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType
@@ -76,10 +77,16 @@ class WriteAdmin(KafkaAdmin):
 
     def topic_config(self, topic: str, *names: str) -> dict[str, str]:
         """Look up settings of a topic; those that this client may not describe are left out."""
-        resource = ConfigResource(ResourceType.TOPIC, topic)
-        return self.call(
-            lambda timeout_s: self._request_config(resource, names, timeout_s), f"looking up settings of {topic!r}"
-        )
+        return self.topic_configs([topic], *names)[topic]
+
+    def topic_configs(self, topics: Sequence[str], *names: str) -> dict[str, dict[str, str]]:
+        """Look up settings of some topics, with one request; those that this client may not describe are left out."""
+        if not topics:
+            return {}
+        resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+        action = f"looking up settings of {', '.join(map(repr, topics))}"
+        found = self.call(lambda timeout_s: self._request_configs(resources, names, timeout_s), action)
+        return dict(zip(topics, found, strict=True))
 
     def groups(self) -> dict[str, bool]:
         """List all consumer groups that this client may describe, and whether each has live members.
@@ -148,16 +155,23 @@ class WriteAdmin(KafkaAdmin):
 
     def _request_broker_config(self, names: Sequence[str], timeout_s: float) -> dict[str, str]:
         broker = next(iter(self._admin.list_topics(timeout=timeout_s).brokers))
-        return self._request_config(ConfigResource(ResourceType.BROKER, str(broker)), names, timeout_s)
+        return self._request_configs([ConfigResource(ResourceType.BROKER, str(broker))], names, timeout_s)[0]
 
-    def _request_config(self, resource: ConfigResource, names: Sequence[str], timeout_s: float) -> dict[str, str]:
-        try:
-            entries = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
-        except KafkaException as error:
-            if kafka_error(error).code() in _NOT_AUTHORIZED:
-                return {}
-            raise
-        return {name: entries[name].value for name in names if name in entries}
+    def _request_configs(
+        self, resources: Sequence[ConfigResource], names: Sequence[str], timeout_s: float
+    ) -> list[dict[str, str]]:
+        futures = self._admin.describe_configs(list(resources), request_timeout=timeout_s)
+        return [_config(futures[resource], names) for resource in resources]
+
+
+def _config(described: Any, names: Sequence[str]) -> dict[str, str]:
+    try:
+        entries = described.result()
+    except KafkaException as error:
+        if kafka_error(error).code() in _NOT_AUTHORIZED:
+            return {}
+        raise
+    return {name: entries[name].value for name in names if name in entries}
 
 
 WRITE_ADMINS = ResourceKind[WriteAdmin]("admin client", capacity=4, max_idle_s=CLIENT_MAX_IDLE_S)
