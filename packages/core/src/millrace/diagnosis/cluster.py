@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
-from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata
+from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata, ConfigResource
 
 from millrace.diagnosis import clock
 from millrace.diagnosis.address import Address, parse_addresses
@@ -16,6 +16,7 @@ from millrace.diagnosis.findings import Finding, Level, error, ok, warning
 from millrace.errors import MillraceError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.client_settings import client_settings, with_reconnect_backoffs
+from millrace.kafka.diskless import DISKLESS, is_diskless
 from millrace.kafka.errors import configuration_errors, is_transient, kafka_error
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
@@ -105,6 +106,22 @@ class ConnectedCheck:
             self._allowed("topic", name, self._result(future), _WRITES if writes else _READS)
             for name, future in described.items()
         ]
+
+    def diskless(self, names: Sequence[str], *, writes: bool, transactions: bool) -> Iterator[Finding]:
+        """Find topics without transactions, which neither exactly-once nor a compacted table can be written to.
+
+        Args:
+            names: The topics; those whose settings this user may not see are left out.
+            writes: Whether they are written.
+            transactions: Whether they are written in transactions.
+        """
+        resources = {name: ConfigResource(ConfigResource.Type.TOPIC, name) for name in names}
+        described = self._admin.describe_configs(list(resources.values()), request_timeout=REQUEST_S)
+        for name, resource in resources.items():
+            entries = self._result(described[resource])
+            if not isinstance(entries, KafkaException):
+                settings = {each: entry.value for each, entry in entries.items() if entry.value is not None}
+                yield from diskless_findings(name, settings, writes=writes, transactions=transactions)
 
     def group(self, name: str) -> Finding:
         """Check what this user may do with a consumer group."""
@@ -204,6 +221,26 @@ class ConnectedCheck:
                 f"kafka-acls.sh --add {flag} {name} {given} --allow-principal User:<user>",
             )
         return ok(kind, name, f"this user may {_words(wanted)}")
+
+
+def diskless_findings(
+    topic: str, settings: Mapping[str, str], *, writes: bool, transactions: bool
+) -> Iterator[Finding]:
+    """Yield what a topic's settings say of transactions and compaction; arguments as of `ConnectedCheck.diskless`."""
+    if not is_diskless(settings):
+        return
+    said = f"it is diskless ({DISKLESS} = true): it has no transactions and is never compacted"
+    if writes and transactions:
+        advice = "set 'sink.delivery-guarantee' to at-least-once, or write to a topic that is not diskless"
+        yield error("topic", topic, said, advice)
+    elif writes:
+        advice = "write neither with exactly-once nor the rows of an upsert table to it"
+        yield warning("topic", topic, said, advice)
+    else:
+        advice = (
+            "if its brokers refuse reads of committed records, set 'properties.isolation.level' to read_uncommitted"
+        )
+        yield warning("topic", topic, said, advice)
 
 
 def _words(operations: Sequence[AclOperation]) -> str:

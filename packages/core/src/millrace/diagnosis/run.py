@@ -136,8 +136,11 @@ def _check_cluster(
         yield connected.clock(addresses, [*topics, *written_topics])
         if topics:
             yield from connected.topics(list(topics), writes=False)
+            yield from connected.diskless(list(topics), writes=False, transactions=False)
         if written_topics:
             yield from connected.topics(list(written_topics), writes=True)
+            transactions = bool(transactional_id_prefix)
+            yield from connected.diskless(list(written_topics), writes=True, transactions=transactions)
         if group:
             yield connected.group(group)
         if transactional_id_prefix:

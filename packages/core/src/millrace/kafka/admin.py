@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from confluent_kafka import (
     TopicPartitionInfo,
 )
 from confluent_kafka import TopicPartition as ClientPartition
-from confluent_kafka.admin import ClusterMetadata, ConfigResource, ListOffsetsResultInfo, OffsetSpec
+from confluent_kafka.admin import ClusterMetadata, ConfigEntry, ConfigResource, ListOffsetsResultInfo, OffsetSpec
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
@@ -101,10 +102,16 @@ class KafkaAdmin(RetryingAdmin):
 
     def topic_config(self, topic: str) -> dict[str, str]:
         """Look up a topic's settings, such as ``cleanup.policy``; requires the permission DESCRIBE_CONFIGS."""
-        resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-        return self.call(
-            lambda timeout_s: self._describe_config(resource, timeout_s), f"looking up the settings of topic {topic!r}"
-        )
+        return self.topic_configs([topic])[topic]
+
+    def topic_configs(self, topics: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Look up the settings of some topics by one request; requires the permission DESCRIBE_CONFIGS."""
+        if not topics:
+            return {}
+        resources = [ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in topics]
+        action = f"looking up settings of {', '.join(map(repr, topics))}"
+        found = self.call(lambda timeout_s: self._describe_configs(resources, timeout_s), action)
+        return dict(zip(topics, found, strict=True))
 
     def allowed_operations(self, topics: Collection[str]) -> dict[str, frozenset[str]]:
         """Look up what this client may do with topics, by Kafka's names of the operations; brokers may tell nothing."""
@@ -240,9 +247,12 @@ class KafkaAdmin(RetryingAdmin):
         # No statistics: in a query that is idle nobody would poll for them, and they would pile up
         return consumer_for(Properties({**self._client, "group.id": self.group, **STATISTICS_OFF}))
 
-    def _describe_config(self, resource: ConfigResource, timeout_s: float) -> dict[str, str]:
-        entries = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
-        return {name: entry.value for name, entry in entries.items() if entry.value is not None}
+    def _describe_configs(self, resources: Sequence[ConfigResource], timeout_s: float) -> list[dict[str, str]]:
+        futures = self._admin.describe_configs(list(resources), request_timeout=timeout_s)
+        return [self._settings(futures[resource]) for resource in resources]
+
+    def _settings(self, described: Future[dict[str, ConfigEntry]]) -> dict[str, str]:
+        return {name: entry.value for name, entry in described.result().items() if entry.value is not None}
 
     def _describe(self, names: list[str], timeout_s: float) -> dict[str, Topic]:
         if not names:

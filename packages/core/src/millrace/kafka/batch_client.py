@@ -27,10 +27,12 @@ _LOG_LEVELS = (logging.CRITICAL,) * 3 + (logging.ERROR, logging.WARNING, logging
 
 
 class UndeliveredMessage(NamedTuple):
-    """A message whose delivery failed, with the methods of `confluent_kafka.Message` that tell where it was sent."""
+    """A message whose delivery failed, with the methods of `confluent_kafka.Message` that tell what was sent where."""
 
     topic_name: str
     partition_number: int
+    key_bytes: bytes | None = None
+    value_bytes: bytes | None = None
 
     def topic(self) -> str:
         """Return its topic."""
@@ -39,6 +41,14 @@ class UndeliveredMessage(NamedTuple):
     def partition(self) -> int:
         """Return its partition; negative where none was chosen yet."""
         return self.partition_number
+
+    def key(self) -> bytes | None:
+        """Return its key, if it was too large."""
+        return self.key_bytes
+
+    def value(self) -> bytes | None:
+        """Return its value, if it was too large."""
+        return self.value_bytes
 
 
 class MessageArray:
@@ -257,7 +267,10 @@ class BatchClient:
             report = message.contents
             if report.err:
                 topic = _text(self._library.rd_kafka_topic_name(report.rkt))
-                undelivered = UndeliveredMessage(topic, report.partition)
+                # Others are many when brokers are away, and their payloads say nothing
+                is_too_large = report.err == KafkaError.MSG_SIZE_TOO_LARGE
+                payloads = _payloads(report) if is_too_large else ()
+                undelivered = UndeliveredMessage(topic, report.partition, *payloads)
                 self._settings["on_delivery"](self._error(report.err), undelivered)
 
     def _report_error(self, event: int) -> None:
@@ -306,6 +319,12 @@ def _destroy(library: ctypes.CDLL, handle: int, queue: int, topics: Mapping[str,
     for topic in topics.values():
         library.rd_kafka_topic_destroy(topic)
     library.rd_kafka_destroy(handle)
+
+
+def _payloads(report: MessageStruct) -> tuple[bytes | None, bytes | None]:
+    """Return key and value of a message."""
+    key = None if report.key is None else ctypes.string_at(report.key, report.key_len)
+    return key, None if report.payload is None else ctypes.string_at(report.payload, report.len)
 
 
 def _ms(seconds: float) -> int:

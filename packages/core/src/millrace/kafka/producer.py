@@ -11,7 +11,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from millrace.errors import ClientError
-from millrace.kafka.batch_client import BatchClient, TopicPartitions
+from millrace.kafka.batch_client import BatchClient, TopicPartitions, UndeliveredMessage
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import SLOW_RECONNECT, client_settings, with_reconnect_backoffs
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, is_transient_exception, kafka_error
@@ -19,6 +19,7 @@ from millrace.kafka.idempotence import is_idempotent, is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
 from millrace.kafka.statistics import Statistics
 from millrace.kafka.sticky_partitioner import BatchLimits, StickyPartitioner
+from millrace.kafka.topic_limits import BATCH_SIZE, DEFAULT_BATCH_SIZE, MAX_MESSAGE_BYTES, max_message_bytes
 from millrace.options.secrets import Properties
 from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
 
@@ -26,7 +27,7 @@ _DEFAULTS: dict[str, Any] = {
     # Java's partitioner for records with a key; librdkafka's own default is another one
     "partitioner": "murmur2_random",
     "linger.ms": "5",
-    "batch.size": "1000000",
+    BATCH_SIZE: str(DEFAULT_BATCH_SIZE),
     "batch.num.messages": "10000",
     "queue.buffering.max.messages": "100000",
     "queue.buffering.max.kbytes": "65536",
@@ -64,6 +65,8 @@ PARTITIONS_MAX_AGE_S = 60.0
 
 _LEADERLESS_MAX_AGE_S = 1.0
 """Time for which they are cached while one of them has no leader, as for a moment after the topic was created."""
+
+_SHOWN_KEY_BYTES = 50
 
 METADATA_MAX_AGE = "metadata.max.age.ms"
 
@@ -117,6 +120,7 @@ class KafkaProducer:
         self.statistics = Statistics()
         self._clock = clock
         self._security_error_grace_s = security_error_grace_s
+        self._settings = settings
         self._failed_deliveries = _FailedDeliveries()
         self._partitions: dict[str, _CachedPartitions] = {}
         with configuration_errors():
@@ -217,9 +221,10 @@ class KafkaProducer:
         if len(self.client):
             self._raise_security_error(self._security_error_grace_s)
         count, first = self._failed_deliveries.pop()
-        if count:
-            self._expire_partitions()
-        return count, first
+        if first is None:
+            return 0, ""
+        self._expire_partitions()
+        return count, first.describe(self._settings)
 
     def poll(self) -> None:
         """Serve the client's callbacks."""
@@ -233,6 +238,40 @@ class KafkaProducer:
             raise ClientError(f"writing to Kafka failed: {security_error}")
 
 
+@dataclass(frozen=True)
+class _FailedDelivery:
+    """A record that was not delivered.
+
+    Attributes:
+        place: Its partition, or its topic.
+        error: What the client says.
+        topic: Its topic, if it or its batch was too large; None for any other reason.
+        key: Its key.
+        size: The bytes of its key and value.
+    """
+
+    place: str
+    error: str
+    topic: str | None = None
+    key: bytes | None = None
+    size: int = 0
+
+    def describe(self, settings: Mapping[str, Any]) -> str:
+        """Return why it was not delivered; ``settings`` are the producer's."""
+        if self.topic is None:
+            return f"{self.place}: {self.error}"
+        limit = max_message_bytes(settings, self.topic)
+        key = "without a key" if self.key is None else f"with key {self.key[:_SHOWN_KEY_BYTES]!r}"
+        limited = f"the topic's '{MAX_MESSAGE_BYTES}'{'' if limit is None else f' = {limit}'}"
+        record = f"{self.place}: {self.error}: a record {key} has {self.size} bytes"
+        if limit is not None and self.size > limit:
+            return f"{record}, which compressed exceed {limited}: raise that, or leave the record out"
+        return (
+            f"{record}, and it or its batch exceeds {limited}: name the topic by the option 'topic', so that batches "
+            f"are made to fit, or set 'properties.{BATCH_SIZE}' lower"
+        )
+
+
 class _FailedDeliveries:
     """The failed deliveries that a client reports.
 
@@ -242,27 +281,34 @@ class _FailedDeliveries:
 
     def __init__(self) -> None:
         self._count = 0
-        self._first = ""
+        self._first: _FailedDelivery | None = None
 
     def settings(self) -> dict[str, Any]:
         """Return the client properties that make it report here."""
         return {"on_delivery": self._on_delivery}
 
-    def pop(self) -> tuple[int, str]:
-        """Return the number of deliveries that failed since the last call, and a description of the first."""
+    def pop(self) -> tuple[int, _FailedDelivery | None]:
+        """Return the number of deliveries that failed since the last call, and the first."""
         failed = self._count, self._first
-        self._count, self._first = 0, ""
+        self._count, self._first = 0, None
         return failed
 
-    def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
+    def _on_delivery(self, error: KafkaError | None, message: Message | UndeliveredMessage) -> None:
         if error is None:
             return
-        if not self._count:
-            partition = message.partition()
-            is_chosen = partition is not None and partition >= 0
-            place = f"{message.topic()}-{partition}" if is_chosen else f"topic {message.topic()}"
-            self._first = f"{place}: {error.str()}"
+        if self._first is None:
+            self._first = _failed_delivery(error, message)
         self._count += 1
+
+
+def _failed_delivery(error: KafkaError, message: Message | UndeliveredMessage) -> _FailedDelivery:
+    partition, topic = message.partition(), message.topic()
+    is_chosen = partition is not None and partition >= 0
+    place = f"{topic}-{partition}" if is_chosen else f"topic {topic}"
+    if error.code() != KafkaError.MSG_SIZE_TOO_LARGE:
+        return _FailedDelivery(place, error.str())
+    key = message.key()
+    return _FailedDelivery(place, error.str(), topic, key, len(key or b"") + len(message.value() or b""))
 
 
 def _create_client(settings: dict[str, Any], *, in_batches: bool) -> Producer | BatchClient:
@@ -285,7 +331,7 @@ def topic_partitions(client: Producer | BatchClient, topic: str, timeout_s: floa
 
 def _batch_limits(settings: Mapping[str, Any]) -> BatchLimits | None:
     """Return the limits of a batch; None if they are written in a way that only the client understands."""
-    records, size = (str({**_DEFAULTS, **settings}[name]) for name in ("batch.num.messages", "batch.size"))
+    records, size = (str({**_DEFAULTS, **settings}[name]) for name in ("batch.num.messages", BATCH_SIZE))
     return BatchLimits(int(records), int(size)) if records.isdecimal() and size.isdecimal() else None
 
 

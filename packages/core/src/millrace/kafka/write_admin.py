@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import cast
 
 from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException
-from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType
+from confluent_kafka.admin import ConfigEntry, ConfigResource, NewTopic, ResourceType
 
 from millrace.errors import ClientError
 from millrace.kafka.admin import ADMINS, KafkaAdmin
@@ -142,13 +143,13 @@ class WriteAdmin(KafkaAdmin):
 
     def _request_broker_config(self, names: Sequence[str], timeout_s: float) -> dict[str, str]:
         broker = next(iter(self._admin.list_topics(timeout=timeout_s).brokers))
-        settings = self._describe_config(ConfigResource(ResourceType.BROKER, str(broker)), timeout_s)
+        settings = self._describe_configs([ConfigResource(ResourceType.BROKER, str(broker))], timeout_s)[0]
         return {name: settings[name] for name in names if name in settings}
 
-    def _describe_config(self, resource: ConfigResource, timeout_s: float) -> dict[str, str]:
+    def _settings(self, described: Future[dict[str, ConfigEntry]]) -> dict[str, str]:
         """Return settings; none where this client may not describe them, since a write needs no such permission."""
         try:
-            return super()._describe_config(resource, timeout_s)
+            return super()._settings(described)
         except KafkaException as error:
             if kafka_error(error).code() in _NOT_AUTHORIZED:
                 return {}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from millrace.contracts import SampledMessage, TopicPartition
 from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.topic_limits import BATCH_SIZE, with_fitting_batches
 from millrace.kafka.write_admin import write_admin_for
 from millrace.options.secrets import Properties
 from millrace.options.values import KAFKA_INTERNAL_TOPICS
@@ -55,6 +56,15 @@ class Topics:
     def is_compacted(self, topic: str) -> bool:
         """Return whether a topic keeps the newest message of each key; requires the permission DESCRIBE_CONFIGS."""
         return "compact" in self._admin.topic_config(topic).get("cleanup.policy", "")
+
+    def fitting_batch_size(self, topics: Sequence[str]) -> str | None:
+        """Return a value of ``batch.size`` with which some topics take batches; None where they do without it.
+
+        Raises:
+            ClientError: The brokers refused, or did not answer.
+        """
+        client = with_fitting_batches(self._client, write_admin_for(self._client).topic_configs(topics))
+        return None if client == self._client else client[BATCH_SIZE]
 
     def newest(
         self, topics: Iterable[str], count: int, *, allow_missing: bool = False

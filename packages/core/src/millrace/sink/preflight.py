@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
+from collections.abc import Mapping
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
+from millrace.kafka.diskless import DISKLESS, check_transactions, is_diskless
 from millrace.kafka.producer import KafkaProducer, producer_settings
+from millrace.kafka.topic_limits import with_fitting_batches
 from millrace.kafka.write_admin import WriteAdmin, write_admin_for
 from millrace.options.secrets import Properties
+from millrace.options.values import topic_matcher
 from millrace.sink.committer.ledger_store import check_without_members
 from millrace.sink.writer.topic_routing import check_pattern_matches
 
@@ -42,7 +46,8 @@ def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkC
             address shows soon.
 
     Returns:
-        The configuration with the timeout of its transactions, if it has any, and the retention of their ledgers.
+        The configuration with the timeout of its transactions, if it has any, the retention of their ledgers, and
+        batches that the topics take.
 
     Raises:
         UnreachableError, UnknownTopicError: As `KafkaAdmin.topics`.
@@ -67,10 +72,12 @@ def check_and_complete(config: SinkConfig, connect_timeout_s: float | None = Non
     KafkaProducer(producer_settings(client, idempotent=options.waits_for_brokers, transactional_id=transactional_id))
     admin = write_admin_for(client, connect_timeout_s)
     admin.check_writable(options.topics)
-    if options.topic_pattern is not None:
-        check_pattern_matches(options.topic_pattern, admin.topic_names())
+    topics = admin.topic_configs(_known_topics(config, admin))
+    check_transactions(topics, is_exactly_once=options.is_exactly_once)
     if options.is_upsert:
-        _tell_if_not_compacted(admin, options.topics[0])
+        _tell_if_not_compacted(options.topics[0], topics[options.topics[0]])
+    client = with_fitting_batches(client, topics)
+    config = dataclasses.replace(config, client=client)
     if not options.is_exactly_once:
         return config
     check_without_members(config, admin.groups())
@@ -82,9 +89,21 @@ def check_and_complete(config: SinkConfig, connect_timeout_s: float | None = Non
     return dataclasses.replace(completed, ledger_retention_s=int(broker_config[OFFSETS_RETENTION]) * 60.0)
 
 
-def _tell_if_not_compacted(admin: WriteAdmin, topic: str) -> None:
-    policy = admin.topic_config(topic).get(CLEANUP_POLICY, COMPACT)
-    if COMPACT not in policy.split(","):
+def _known_topics(config: SinkConfig, admin: WriteAdmin) -> list[str]:
+    """Return the topics that the options name; rows may name others where the options name none."""
+    pattern = config.options.topic_pattern
+    if pattern is None:
+        return list(config.options.topics)
+    existing = admin.topic_names()
+    check_pattern_matches(pattern, existing)
+    return list(filter(topic_matcher(pattern), existing))
+
+
+def _tell_if_not_compacted(topic: str, settings: Mapping[str, str]) -> None:
+    policy = settings.get(CLEANUP_POLICY, COMPACT)
+    if is_diskless(settings):
+        logger.info("topic %r cannot be compacted (%s = true): it loses rows after its retention", topic, DISKLESS)
+    elif COMPACT not in policy.split(","):
         logger.info(
             "topic %r is not compacted (%s = %s): it loses rows that were not written for its retention; set '%s' to "
             "'%s' to keep the latest row of each key",

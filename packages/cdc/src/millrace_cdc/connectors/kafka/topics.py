@@ -61,6 +61,7 @@ class SinkTopics:
         self._options = options
         self._chooser = TopicChooser(options)
         self._ready: set[str] = set()
+        self._batch_size: str | None = None
 
     def of(self, tables: Iterable[str]) -> dict[str, str]:
         """Return the topics of tables, by id of the table."""
@@ -97,7 +98,13 @@ class SinkTopics:
                 raise SchemaError(problems[0])
             self._create([each.topic for each in found if not each.exists])
             self._ready |= {each.topic for each in found}
+            self._batch_size = Topics(client_properties(self._options)).fitting_batch_size(sorted(self._ready))
         return topics
+
+    def writing_options(self) -> dict[str, str]:
+        """Return the options of the client, for the data source, with batches that all topics take so far."""
+        fitting = {} if self._batch_size is None else {"properties.batch.size": self._batch_size}
+        return {**client_options(self._options), **fitting}
 
     def _create(self, missing: Iterable[str]) -> None:
         names, options = list(dict.fromkeys(missing)), self._options

@@ -9,7 +9,7 @@ from millrace.errors import SchemaError
 from millrace_cdc.connectors.kafka.encoder import RECORD_COLUMNS, EncoderSettings, RecordEncoder
 from millrace_cdc.connectors.kafka.messages import MessageSettings
 from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
-from millrace_cdc.connectors.kafka.topics import SinkTopics, client_options
+from millrace_cdc.connectors.kafka.topics import SinkTopics
 
 
 def write_changes(batch: ChangeBatch, options: KafkaSinkOptions, topics: SinkTopics) -> None:
@@ -33,7 +33,7 @@ def write_changes(batch: ChangeBatch, options: KafkaSinkOptions, topics: SinkTop
     )
     tables = dict(batch.tables)
     records = batch.map(lambda changes: RecordEncoder(settings, tables).encode(changes), RECORD_COLUMNS)
-    records.write.format("millrace").options(**_write_options(options)).mode("append").save()
+    records.write.format("millrace").options(**_write_options(options, topics)).mode("append").save()
 
 
 def topics_of_tables(
@@ -51,10 +51,10 @@ def topics_of_tables(
         yield PipelineDestination(each.table, "topic", each.topic, each.exists, problem)
 
 
-def _write_options(options: KafkaSinkOptions) -> dict[str, str]:
+def _write_options(options: KafkaSinkOptions, topics: SinkTopics) -> dict[str, str]:
     prefix = options.transactional_id_prefix
     return {
-        **client_options(options),
+        **topics.writing_options(),
         "sink.delivery-guarantee": options.delivery_guarantee,
         **({} if prefix is None else {"sink.transactional-id-prefix": prefix}),
     }

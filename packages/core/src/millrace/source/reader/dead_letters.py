@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 
 from millrace.configuration import SourceConfig
@@ -11,6 +12,8 @@ from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.errors import client_errors
 from millrace.kafka.producer import producer_for
 from millrace.kafka.statistics import STATISTICS_OFF
+from millrace.kafka.topic_limits import with_fitting_batches
+from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace.source.reader.error_policy import MalformedRecord, MalformedRecordCollector
 from millrace.worker import RESOURCES, WorkerResources
@@ -91,15 +94,20 @@ class TaskProducer:
 
     def _open_delivery(self) -> Delivery:
         if self._delivery is None:
+            # Nobody would take its statistics
+            client = Properties({**_fitting(self._client, tuple(self._topics)), **STATISTICS_OFF})
             self._delivery = Delivery(
-                # Nobody would take its statistics
-                producer_for(
-                    Properties({**self._client, **STATISTICS_OFF}), idempotent=True, resources=self._resources
-                ),
+                producer_for(client, idempotent=True, resources=self._resources),
                 "dead letters (option 'dirty-data.collector')",
                 "Spark reads its messages again",
             )
         return self._delivery
+
+
+@functools.lru_cache(maxsize=16)
+def _fitting(client: Properties, topics: tuple[str, ...]) -> Properties:
+    """Return properties with batches that the topics take; looked up once in each process that has dead letters."""
+    return with_fitting_batches(client, WriteAdmin(client).topic_configs(topics))
 
 
 class PluginCollector:

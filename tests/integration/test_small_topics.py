@@ -1,0 +1,102 @@
+"""Topics whose `max.message.bytes` is below the size of a batch, and whatever writes to them."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pytest
+
+from millrace.configuration.build import configure_sink
+from millrace.errors import DeliveryError
+from millrace.options.secrets import Properties
+from millrace.sampling import Topics
+from millrace.sink.pipeline import write
+from millrace.sink.preflight import prepare
+from millrace.sink.write_task import WriteTask
+from millrace.source.reader.dead_letters import TaskProducer
+from support.kafka import consume, wait_for_markers
+from support.names import unique_name
+
+LIMIT = 32_768
+ROWS = 5_000
+NOISE = random.Random(7)
+
+
+def noise(size: int) -> bytes:
+    """Bytes that do not compress."""
+    return NOISE.randbytes(size)
+
+
+def rows(count: int = ROWS, size: int = 500) -> pa.RecordBatch:
+    keys = [str(number).encode() for number in range(count)]
+    return pa.record_batch({"key": keys, "value": [noise(size) for _ in keys]})
+
+
+@pytest.fixture
+def small(make_topic) -> str:
+    return make_topic(config={"max.message.bytes": str(LIMIT)})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"properties.batch.size": "500000"},
+        {"properties.compression.type": "none"},
+        {"sink.delivery-guarantee": "exactly-once"},
+    ],
+    ids=["plain", "a size of the user's", "not compressed", "exactly once"],
+)
+def test_batches_fit(broker, connection, small, options):
+    if "sink.delivery-guarantee" in options:
+        options = {**options, "sink.transactional-id-prefix": unique_name("small")}
+    config = prepare(configure_sink({**connection, "topic": small, **options}))
+    batch = rows()
+
+    assert write(config, batch.schema, [batch], WriteTask(0, 1, "me")).rows == ROWS
+
+    wait_for_markers(broker.bootstrap_servers, small)
+    assert len(consume(broker.bootstrap_servers, small)) == ROWS
+
+
+@pytest.mark.parametrize("headers", [True, False], ids=["one by one", "in batches"])
+def test_a_row_that_does_not_fit_is_named_with_its_key_its_size_and_the_limit(connection, small, headers):
+    config = prepare(configure_sink({**connection, "topic": small}))
+    too_large = rows(1, 2 * LIMIT)
+    if headers:
+        kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+        too_large = too_large.append_column("headers", pa.array([[]], kind))
+
+    with pytest.raises(DeliveryError) as error:
+        write(config, too_large.schema, [too_large], WriteTask(0, 1, "me"))
+
+    assert (
+        f"{small}-0: Broker: Message size too large: a record with key b'0' has {2 * LIMIT + 1} bytes, which "
+        f"compressed exceed the topic's 'max.message.bytes' = {LIMIT}: raise that, or leave the record out"
+    ) in str(error.value)
+
+
+def test_batches_of_a_topic_that_no_option_names_may_be_too_large_and_the_option_is_advised(connection, small):
+    config = prepare(configure_sink(connection))
+    batch = rows().append_column("topic", pa.array([small] * ROWS))
+
+    with pytest.raises(DeliveryError, match=r"it or its batch exceeds .* name the topic by the option 'topic'"):
+        write(config, batch.schema, [batch], WriteTask(0, 1, "me"))
+
+
+def test_dead_letters_fit(broker, connection, small):
+    client = Properties({"bootstrap.servers": connection["properties.bootstrap.servers"]})
+    producer = TaskProducer(client, {small: "topic"})
+    for _ in range(ROWS):
+        producer.produce(small, key=None, value=noise(500))
+    producer.flush()
+    assert len(consume(broker.bootstrap_servers, small)) == ROWS
+
+
+def test_pipelines_are_told_the_size(connection, small, make_topic):
+    topics = Topics(Properties({"bootstrap.servers": connection["properties.bootstrap.servers"]}))
+    size = topics.fitting_batch_size([make_topic(), small])
+    assert size is not None
+    assert 0 < int(size) < LIMIT
+    assert topics.fitting_batch_size([make_topic()]) is None
