@@ -16,25 +16,33 @@ from support.names import unique_name
 
 PAGE = (Path(__file__).parents[2] / "docs/plugin-skeletons.md").read_text()
 
-TO_ARCHIVE = """
-source:
-  type: values
-  changes: |
-    +I shop.orders {{"id": 1, "price": 5, "note": "a \\"b\\""}}
-    -U shop.orders {{"id": 1, "price": 5, "note": "a \\"b\\""}}
-    +U shop.orders {{"id": 1, "price": 6.5, "note": null}}
-    +I `shop`.`a.b` {{"id": 2}}
-    +I shop.orders {{"id": 3, "price": 1, "note": "x"}}
-    -D shop.orders {{"id": 3, "price": 1, "note": "x"}}
-sink: {{type: "{module}:Archive", folder: {folder}}}
+CHANGES = [
+    ("shop.orders", "c", None, {"id": 1, "price": 5, "note": 'a "b"'}),
+    ("shop.orders", "u", {"id": 1, "price": 5, "note": 'a "b"'}, {"id": 1, "price": 6.5, "note": None}),
+    ("shop.`a.b`", "c", None, {"id": 2}),
+    ("shop.orders", "c", None, {"id": 3, "price": 1, "note": "x"}),
+    ("shop.orders", "d", {"id": 3, "price": 1, "note": "x"}, None),
+]
+
+PIPELINE = """
+source: {{type: "{module}:ArchiveSource", folder: {source}}}
+sink: {{{sink}}}
 transform: [{{source-table: \\.*.\\.*, primary-keys: id}}]
 """
 
-FROM_ARCHIVE = """
-source: {{type: "{module}:ArchiveSource", folder: {folder}}}
-sink: {{type: values, materialized.in.memory: true, print.enabled: false}}
-transform: [{{source-table: shop.\\.*, primary-keys: id}}]
-"""
+IN_MEMORY = "type: values, materialized.in.memory: true, print.enabled: false"
+
+
+def lines(changes, topic: str) -> str:
+    """Changes as the source of the docs reads them, of one partition."""
+    texts = [[None if row is None else json.dumps(row) for row in change[2:]] for change in changes]
+    return "\n".join(
+        json.dumps(
+            {"table": table, "operation": operation, "before": before, "after": after}
+            | {"topic": topic, "partition": 0, "offset": offset, "timestamp": "2024-01-01T00:00:00Z"}
+        )
+        for offset, ((table, operation, _, _), (before, after)) in enumerate(zip(changes, texts, strict=True))
+    )
 
 
 @pytest.fixture
@@ -55,21 +63,18 @@ def run(spark, text: str, checkpoint: Path) -> RunningPipeline:
 
 
 def test_what_the_sink_of_the_docs_writes_is_read_by_the_source_of_the_docs(spark, tmp_path, module):
-    folder = tmp_path / "archive"
-    run(spark, TO_ARCHIVE.format(module=module, folder=folder), tmp_path / "first")
+    first, archive = tmp_path / "first", tmp_path / "archive"
+    first.mkdir()
+    (first / "changes.json").write_text(lines(CHANGES, "orders"))
+    to_archive = PIPELINE.format(module=module, source=first, sink=f'type: "{module}:Archive", folder: {archive}')
+    run(spark, to_archive, tmp_path / "to-archive")
 
-    copied = run(spark, FROM_ARCHIVE.format(module=module, folder=folder), tmp_path / "second")
+    from_archive = PIPELINE.format(module=module, source=archive, sink=IN_MEMORY)
+    copied = run(spark, from_archive, tmp_path / "from-archive")
 
     assert copied.sink.tables == {"shop.orders": [{"id": 1, "price": 6.5, "note": None}], "shop.`a.b`": [{"id": 2}]}
 
     # A change that comes later, with a new column
-    late = {
-        "table": "shop.orders",
-        "operation": "c",
-        "after": '{"id": 4, "paid": true}',
-        "topic": "more",
-        "partition": 0,
-    }
-    (folder / "late.json").write_text(json.dumps(late | {"offset": 0}))
-    more = run(spark, FROM_ARCHIVE.format(module=module, folder=folder), tmp_path / "second")
-    assert more.sink.tables["shop.orders"] == [{"id": 4, "price": None, "note": None, "paid": True}]
+    (archive / "late.json").write_text(lines([("shop.orders", "c", None, {"id": 4, "paid": True})], "more"))
+    later = run(spark, from_archive, tmp_path / "from-archive")
+    assert later.sink.tables["shop.orders"] == [{"id": 4, "price": None, "note": None, "paid": True}]

@@ -41,4 +41,4 @@ class LoadedObjects:
 
 
 LOADED_OBJECTS = LoadedObjects()
-"""Those of this process."""
+"""The objects of this process."""

@@ -338,7 +338,7 @@ class KafkaAdmin(RetryingAdmin):
 
 
 ADMINS = ResourceKind[KafkaAdmin]("admin client", capacity=8, poll=KafkaAdmin.poll, max_idle_s=CLIENT_MAX_IDLE_S)
-"""Those that read and those that write, by their classes and configurations."""
+"""Clients that read and clients that write, by their classes and configurations."""
 
 
 def admin_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaAdmin:

@@ -133,7 +133,7 @@ class StuckCalls:
 
 
 STUCK_CALLS = StuckCalls()
-"""Those of this process."""
+"""The calls of this process."""
 
 
 def call_with_timeout(call: Callable[[], T], timeout_s: float, stuck: StuckCalls = STUCK_CALLS) -> T:
