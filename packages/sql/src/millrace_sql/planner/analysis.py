@@ -13,6 +13,8 @@ from millrace_sql.errors import SqlError
 from millrace_sql.planner.dialect.tokens import Edit
 from millrace_sql.planner.model import InputTable, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, apply_edits, original_offset, parse_query, place
+from millrace_sql.planner.rank_stages import NumberedStage, RankStage
+from millrace_sql.planner.ranking import HOW_TO_BOUND, Ranking
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, quoted, spark_sql
 from millrace_sql.planner.session_windows import group_by_sessions
 from millrace_sql.planner.state import StateStage
@@ -27,8 +29,11 @@ from millrace_sql.statements import Identifier
 if TYPE_CHECKING:
     from sqlglot import exp
 
+Stage = StateStage | RankStage | NumberedStage | WindowStage
 Names = Mapping[str, Relation]
 """The common table expressions that a query can name, in lower case."""
+
+_NAMES_OF_NUMBERED = "the query of ROW_NUMBER() names its columns itself: write SELECT a AS b, and no list of columns"
 
 
 @dataclass
@@ -39,26 +44,31 @@ class Analysis:
         streaming: Whether the query is a stream.
         update_before: The scans that must read old rows of updates, by number, as earlier walks found.
         time_zone: The session's time zone.
-        keeps_results: Whether aggregations return the old results of groups too (``-U``).
+        kept_states: The steps with state that return old results too (``-U``), by number, as earlier walks found.
         scans: The scans, in the order in which the query names them.
         asked: The scans whose old rows of updates something needs, found by this walk.
+        asked_states: The steps with state whose old results something needs, found by this walk.
         is_rewritten: Whether Spark gets the text of the rewritten tree; else it gets the user's, with tables replaced.
         hinted: The tables that could have a hint of options: their query's text and the last offset of their name.
         stages: What runs before the query itself: what Python keeps state for, and windows of local times.
         output_mode: Spark's output mode.
+        rankings: The SELECTs of a stream with ROW_NUMBER.
     """
 
     streaming: bool
     update_before: frozenset[int] = frozenset()
     time_zone: str = "UTC"
-    keeps_results: bool = False
+    kept_states: frozenset[int] = frozenset()
     scans: list[Scan] = field(default_factory=list)
     asked: set[int] = field(default_factory=set)
+    asked_states: set[int] = field(default_factory=set)
     is_rewritten: bool = False
     hinted: set[tuple[int, int]] = field(default_factory=set)
-    stages: list[StateStage | WindowStage] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
     output_mode: str = "append"
+    rankings: list[Ranking] = field(default_factory=list)
     _edits: dict[int, list[Edit]] = field(default_factory=dict)
+    _complete_states: dict[int, bool] = field(default_factory=dict)
 
     def check_hints(self, text: QueryText) -> None:
         """Check that each hint of options stands at a table.
@@ -92,6 +102,36 @@ class Analysis:
             )
             raise text.error(message)
         self.asked |= relation.scans
+        self.asked_states |= relation.states
+
+    def check_rankings(self) -> None:
+        """Check that each ROW_NUMBER has a query around it that keeps its first numbers.
+
+        Raises:
+            SqlError: One does not.
+        """
+        for ranking in self.rankings:
+            if not ranking.planned:
+                raise ranking.text.error(HOW_TO_BOUND, ranking.node)
+
+    @property
+    def is_complete(self) -> bool:
+        """True when everything that this walk asks for is read and kept."""
+        return self.asked <= self.update_before and self.asked_states <= self.kept_states
+
+    def new_state(self) -> int:
+        """Return the number of a further step with state, which is the same in each walk."""
+        number = len(self._complete_states)
+        self._complete_states[number] = number in self.kept_states
+        return number
+
+    def set_complete(self, state: int) -> None:
+        """Note that a step with state returns its old results, whether asked for or not."""
+        self._complete_states[state] = True
+
+    def lacks_results(self, relation: Relation) -> bool:
+        """Return whether a relation has rows without the old results that they replace."""
+        return not all(self._complete_states[state] for state in relation.states)
 
     def text_of(self, query: QueryText) -> str:
         """Return the user's text of a query, with the names of its tables replaced."""
@@ -240,6 +280,8 @@ class Analysis:
         name, columns = node.parts[-1].name, table.view.columns
         body = f"({self.text_of(inner)})"
         subquery: Any = exp.Subquery(this=inner.tree)
+        if columns and relation.ranking is not None:
+            raise text.error(_NAMES_OF_NUMBERED, node)
         if columns:
             relation = _with_names(relation, columns)
             names = (*columns, *(("__row_kind",) if relation.is_changelog else ()))
@@ -275,6 +317,8 @@ def _renamed(cte: exp.CTE, relation: Relation) -> Relation:
     names = tuple(column.name for column in alias.columns)
     if not names:
         return relation
+    if relation.ranking is not None:
+        raise relation.ranking.text.error(_NAMES_OF_NUMBERED, cte)
     if relation.is_changelog:
         alias.set("columns", [*alias.columns, exp.to_identifier("__row_kind")])
     return _with_names(relation, names)

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
+from millrace_sql.errors import SqlError
 from millrace_sql.planner.accumulators import Accumulator
 from millrace_sql.planner.relations import spark_sql
+from millrace_sql.planner.state_values import ORDERS, order_of, text_of, value_of
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # pandas-stubs lag behind pandas
@@ -85,41 +87,24 @@ class StateStage:
             ]
         )
         kinds = tuple(
-            (_number_type(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
+            (order_of(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
         )
         update = _updater(keys, kinds, returns_old=self.returns_old)
-        return encoded.groupBy(*keys).applyInPandasWithState(update, output, "values STRING", "update", "NoTimeout")
+        return encoded.groupBy(*keys).applyInPandasWithState(update, output, "values STRING", "append", "NoTimeout")
 
 
 def _encoded(column: str, accumulator: Accumulator, type_: DataType) -> str:
-    """Return the text of a value, which orders as the value does where Python reads it."""
-    from millrace_sql.errors import SqlError
+    """Return the text of a value.
 
-    name = type_.typeName()
+    Raises:
+        SqlError: Values of its type have none.
+    """
     if accumulator.kind == "count":
         return f"CASE WHEN {column} IS NOT NULL THEN '1' END"
-    if name == "date":
-        return f"CAST(UNIX_DATE({column}) AS STRING)"
-    if name == "timestamp":
-        return f"CAST(UNIX_MICROS({column}) AS STRING)"
-    if name == "binary":
-        return f"HEX({column})"
-    if name in {"float", "double"}:
-        return f"CAST({column} + 0.0D AS STRING)"  # -0.0 is 0.0
-    if name in {
-        "byte",
-        "short",
-        "integer",
-        "long",
-        "decimal",
-        "string",
-        "boolean",
-        "timestamp_ntz",
-        "void",
-        "varchar",
-        "char",
-    }:
-        return f"CAST({column} AS STRING)"
+    # -0.0 is 0.0
+    text = text_of(f"({column} + 0.0D)" if type_.typeName() in {"float", "double"} else column, type_)
+    if text is not None:
+        return text
     function = {"min": "MIN", "max": "MAX", "sum": "SUM"}.get(accumulator.kind, "COUNT(DISTINCT)")
     message = (
         f"{function} of {accumulator.argument}: values of type {type_.simpleString()} cannot be kept; use to_json of it"
@@ -131,30 +116,15 @@ def _decoded(column: str, accumulator: Accumulator, type_: DataType) -> str:
     """Return the value of a text."""
     if accumulator.kind in {"count", "distinct"}:
         return f"CAST({column} AS BIGINT)"
-    name = type_.typeName()
     if accumulator.kind == "sum":
         return f"CAST({column} AS {_type_of_sum(type_)})"
-    if name == "date":
-        return f"DATE_FROM_UNIX_DATE(CAST({column} AS INT))"
-    if name == "timestamp":
-        return f"TIMESTAMP_MICROS(CAST({column} AS BIGINT))"
-    if name == "binary":
-        return f"UNHEX({column})"
-    return f"CAST({column} AS {type_.simpleString()})"
+    return value_of(column, type_)
 
 
 def _type_of_sum(type_: Any) -> str:
     if type_.typeName() == "decimal":
         return f"DECIMAL({min(type_.precision + 10, 38)},{type_.scale})"
     return "DOUBLE" if type_.typeName() in {"float", "double"} else "BIGINT"
-
-
-def _number_type(type_: DataType) -> str:
-    """Return how the texts of a type are read: as exact or floating-point numbers, or as texts."""
-    name = type_.typeName()
-    if name in {"float", "double"}:
-        return "float"
-    return "exact" if name in {"byte", "short", "integer", "long", "decimal", "date", "timestamp"} else "text"
 
 
 def _updater(
@@ -239,13 +209,4 @@ def _result(value: Any, kind: str, number_type: str) -> str | None:
         return str(len(present))
     if not present:
         return None
-    return (min if kind == "min" else max)(present, key=_NUMBERS.get(number_type, str))
-
-
-def _float_order(text: str) -> tuple[bool, float]:
-    number = float(text)
-    # Spark has NaN above all other numbers
-    return (True, 0.0) if number != number else (False, number)
-
-
-_NUMBERS: dict[str, Callable[[str], Any]] = {"float": _float_order, "exact": Decimal}
+    return (min if kind == "min" else max)(present, key=ORDERS[number_type])

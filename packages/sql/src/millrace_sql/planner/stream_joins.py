@@ -58,6 +58,7 @@ def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -
     if left.is_changelog or right.is_changelog:
         # A row that finds no partner, or another one than before, leaves the result
         analysis.asked |= left.scans | right.scans
+        analysis.asked_states |= left.states | right.states
         _check_condition(text, join, left, right)
         mode = ChangelogMode(mode.row_kinds)
     step = Step(step_name, _details(join, side, kind), mode, (left.step, right.step))
@@ -71,6 +72,7 @@ def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -
         left.event_time | right.event_time,
         _key(left, right, join),
         left.scans | right.scans,
+        left.states | right.states,
         is_static=left.is_static and right.is_static,
         origin=left.origin or right.origin,
         volatile={**right.volatile, **left.volatile},
@@ -89,10 +91,11 @@ def _check_condition(text: QueryText, join: exp.Join, left: Relation, right: Rel
 
 
 def _check(text: QueryText, left: Relation, right: Relation, source: Source, side: str) -> None:
-    if left.has_state or right.has_state:
+    kept, other = (left, right) if left.has_state else (right, left)
+    if kept.has_state and not other.is_static:
         message = (
-            f"a join after {(left if left.has_state else right).origin} would need its former results: write them to a "
-            f"table of upsert-kafka, and JOIN that {NOW_INSTEAD}"
+            f"a join of a stream with the result of {kept.origin or kept.step.operation} would have to correct joined "
+            f"rows: write the result to a table of upsert-kafka, and JOIN that {NOW_INSTEAD}"
         )
         raise text.error(message, source.node)
     if left.is_changelog and right.is_changelog:
@@ -109,9 +112,9 @@ def _check(text: QueryText, left: Relation, right: Relation, source: Source, sid
             f"{_AS_BATCH}"
         )
         raise text.error(message, source.node)
-    kept = {"LEFT": left, "RIGHT": right}.get(side)
+    outer = {"LEFT": left, "RIGHT": right}.get(side)
     has_static = left.is_static != right.is_static
-    if (side == "FULL" and has_static) or (kept is not None and kept.is_static and has_static):
+    if (side == "FULL" and has_static) or (outer is not None and outer.is_static and has_static):
         message = (
             f"a {side} JOIN keeps rows of the table that is no stream, which Spark cannot do before the stream ends: "
             "write an INNER JOIN, or keep the rows of the stream"

@@ -72,7 +72,6 @@ def plan_windows(
     return Relation(
         Step("WindowAggregate", details, INSERT_ONLY, (relation.step,)),
         tuple(name for _, name in grouping.items),
-        has_state=False,
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from millrace_sql.planner.analysis import Analysis
 
-_WATERMARK = {"spark.watermarkDelayMs": 0}
+WATERMARK = {"spark.watermarkDelayMs": 0}
 """Metadata by which Spark knows that a column has a watermark; the delay is that of the table's."""
 
 
@@ -42,7 +42,7 @@ class WindowStage:
 
         rows = spark.sql(spark_sql(self.query))
         rows = rows.withColumn("window_time", fn.col("window_time").cast("timestamp"))
-        rows.withMetadata("window_time", _WATERMARK).createOrReplaceTempView(self.view_name)
+        rows.withMetadata("window_time", WATERMARK).createOrReplaceTempView(self.view_name)
 
 
 def stage_windows(analysis: Analysis, node: exp.Select, relation: Relation) -> None:
