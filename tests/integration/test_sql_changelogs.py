@@ -270,11 +270,11 @@ def test_what_reads_the_results_of_groups_and_first_rows_ends_as_over_the_final_
 
     # Python keeps the groups of a few streams, one by one
     def read(scan: Scan) -> DataFrame:
-        return changes.stream(spark).where("stream < 60") if scan.table is tables["t"] else _names(spark)
+        return changes.stream(spark).where("stream < 20") if scan.table is tables["t"] else _names(spark)
 
     run = Run(spark, plan, read, tmp_path)
 
-    changes.final(spark).where("stream < 60").createOrReplaceTempView("t")
+    changes.final(spark).where("stream < 20").createOrReplaceTempView("t")
     _names(spark).createOrReplaceTempView("names")
     assert run.table() == Counter(tuple(row) for row in spark.sql(sql).collect())
     assert {row[-1] for row in run.rows} <= plan.changelog_mode.row_kinds

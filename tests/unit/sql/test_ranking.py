@@ -132,10 +132,19 @@ def test_numbers_that_cannot_be_kept_are_refused_with_what_to_do(query: str, mes
         plan(query)
 
 
-def test_numbers_of_a_batch_stay_with_spark() -> None:
-    planned = plan(NUMBERED.format("id", "id", "v", "plain", "rn > 1"), streaming=False)
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("v DESC NULLS LAST", "v DESC NULLS LAST, MONOTONICALLY_INCREASING_ID()) AS rn"),
+        ("coalesce(v, id), `proc`", "coalesce(v, id), `proc`, MONOTONICALLY_INCREASING_ID()) AS rn"),
+        ("proc DESC", "proc DESC, MONOTONICALLY_INCREASING_ID() DESC) AS rn"),
+        ("PROCTIME() DESC", "current_timestamp() DESC, MONOTONICALLY_INCREASING_ID() DESC) AS rn"),
+    ],
+)
+def test_spark_numbers_the_rows_of_a_batch_by_their_arrival_where_they_are_equal(order: str, expected: str) -> None:
+    planned = plan(NUMBERED.format("id", "id", order, "clocked", "rn > 1"), streaming=False)
 
-    assert "ROW_NUMBER()" in planned.sql
+    assert f"ROW_NUMBER() OVER (PARTITION BY id ORDER BY {expected}" in planned.sql
 
 
 class Partition:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
+from millrace_sql.planner.batch_numbers import number_by_arrival
 from millrace_sql.planner.dialect.tokens import Edit
 from millrace_sql.planner.model import InputTable, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, apply_edits, original_offset, parse_query, place
@@ -172,6 +173,7 @@ class Analysis:
             relation = plan_stream_select(self, text, node, sources, nested)
             stage_windows(self, node, relation)
             return relation
+        number_by_arrival(self, text, node, sources)
         return _batch_select(node, sources)
 
     def _refuse_modifiers(self, text: QueryText, node: exp.Expr) -> None:
