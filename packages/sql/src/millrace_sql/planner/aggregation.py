@@ -265,7 +265,7 @@ def _state_input(
         tuple(accumulators),
         returns_old=returns_old,
     )
-    analysis.stages.append(stage)
+    analysis.add_stage(stage)
     return parse_expression(f"SELECT * FROM {quoted(stage.view_name)}")  # noqa: S608 - a generated name
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
-from millrace_sql.planner.batch_numbers import number_by_arrival
+from millrace_sql.planner.batch_select import plan_batch_select
 from millrace_sql.planner.dialect.tokens import Edit
+from millrace_sql.planner.join_stage import JoinStage
 from millrace_sql.planner.model import InputTable, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, apply_edits, original_offset, parse_query, place
 from millrace_sql.planner.rank_stages import NumberedStage, RankStage
@@ -23,14 +24,14 @@ from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_select import plan_stream_select
 from millrace_sql.planner.stream_union import plan_stream_union
 from millrace_sql.planner.temporal_joins import check_times
-from millrace_sql.planner.volatile import computed_columns, selected_columns
+from millrace_sql.planner.volatile import computed_columns
 from millrace_sql.planner.window_stages import WindowStage, stage_windows
 from millrace_sql.statements import Identifier
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Stage = StateStage | RankStage | NumberedStage | WindowStage
+Stage = StateStage | RankStage | JoinStage | NumberedStage | WindowStage
 Names = Mapping[str, Relation]
 """The common table expressions that a query can name, in lower case."""
 
@@ -69,6 +70,8 @@ class Analysis:
     output_mode: str = "append"
     rankings: list[Ranking] = field(default_factory=list)
     _edits: dict[int, list[Edit]] = field(default_factory=dict)
+    _named_queries: dict[str, exp.CTE] = field(default_factory=dict)
+    _scopes: list[tuple[exp.Expr, dict[str, exp.CTE]]] = field(default_factory=list)
     _complete_states: dict[int, bool] = field(default_factory=dict)
 
     def check_hints(self, text: QueryText) -> None:
@@ -104,6 +107,25 @@ class Analysis:
             raise text.error(message)
         self.asked |= relation.scans
         self.asked_states |= relation.states
+
+    def add_stage(self, stage: Stage) -> None:
+        """Run something before the query itself, over the common table expressions that can be named here."""
+        self.stages.append(stage)
+        self._scopes.append((stage.query, dict(self._named_queries)))
+
+    def name_queries(self) -> None:
+        """Give the queries of stages the common table expressions that they name, when all are rewritten."""
+        from sqlglot import exp
+
+        for query, scope in self._scopes:
+            used: list[exp.Expr] = []
+            own = query.args["with_"].expressions if query.args.get("with_") else []
+            for name, cte in reversed(scope.items()):
+                named = {table.name.lower() for tree in (query, *used) for table in tree.find_all(exp.Table)}
+                if name in named - {each.alias.lower() for each in own}:
+                    used.insert(0, cte.copy())
+            if used:
+                query.set("with_", exp.With(expressions=[*used, *own]))
 
     def check_rankings(self) -> None:
         """Check that each ROW_NUMBER has a query around it that keeps its first numbers.
@@ -149,6 +171,7 @@ class Analysis:
         for cte in node.args["with_"].expressions if node.args.get("with_") else ():
             relation = self.query(text, cte.this, tables, names)
             names = {**names, cte.alias.lower(): _renamed(cte, relation)}
+            self._named_queries[cte.alias.lower()] = cte
         if isinstance(node, exp.Subquery):
             self._refuse_modifiers(text, node)
             return self.query(text, node.this, tables, names)
@@ -173,8 +196,7 @@ class Analysis:
             relation = plan_stream_select(self, text, node, sources, nested)
             stage_windows(self, node, relation)
             return relation
-        number_by_arrival(self, text, node, sources)
-        return _batch_select(node, sources)
+        return plan_batch_select(self, text, node, sources)
 
     def _refuse_modifiers(self, text: QueryText, node: exp.Expr) -> None:
         if self.streaming and (node.args.get("order") or node.args.get("limit")):
@@ -277,7 +299,9 @@ class Analysis:
 
         assert table.view is not None  # noqa: S101 - the caller asked
         inner = parse_query(table.view.query, table.view.tables, time_zone=self.time_zone, is_spark=text.is_spark)
+        outer, self._named_queries = self._named_queries, {}
         relation = self.query(inner, inner.tree, table.view.tables, {})
+        self._named_queries = outer
         self.check_hints(inner)
         name, columns = node.parts[-1].name, table.view.columns
         body = f"({self.text_of(inner)})"
@@ -369,32 +393,3 @@ def _expressions_of(item: exp.Expr) -> Iterator[exp.Expr]:
         yield from (item.args["on"],) if isinstance(item.args.get("on"), exp.Expression) else ()
     else:
         yield item
-
-
-def _batch_select(node: exp.Select, sources: tuple[Source, ...]) -> Relation:
-    """Return the relation of a query of a batch, which Spark runs as it is."""
-    from sqlglot import exp
-
-    step: Step | None = None
-    for source in sources:
-        kind = "Join" if step is not None else ""
-        step = (
-            Step(kind, _join_details(source), INSERT_ONLY, (step, source.relation.step))
-            if step
-            else source.relation.step
-        )
-    inputs = (step,) if step else ()
-    details = [f"select=[{', '.join(spark_sql(item) for item in node.expressions)}]"]
-    if where := node.args.get("where"):
-        details.append(f"where=[{spark_sql(where.this)}]")
-    aggregates = node.args.get("group") is not None or any(item.find(exp.AggFunc) for item in node.expressions)
-    step = Step("Aggregate" if aggregates else "Calc", tuple(details), INSERT_ONLY, inputs)
-    times = frozenset[str]().union(*(source.relation.processing_time for source in sources))
-    return Relation(step, processing_time=selected_columns(node, Relation(step, processing_time=times)).processing_time)
-
-
-def _join_details(source: Source) -> tuple[str, ...]:
-    assert source.join is not None  # noqa: S101 - only the first source has no join
-    condition = source.join.args.get("on")
-    kind = f"joinType=[{' '.join(filter(None, (source.join.side, source.join.kind or 'INNER')))}]"
-    return (kind, *((f"where=[{spark_sql(condition)}]",) if condition is not None else ()))

@@ -10,6 +10,7 @@ from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.folding import fold
+from millrace_sql.planner.join_stage import JoinStage
 from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
 from millrace_sql.planner.query_text import TOO_DEEP, QueryText, parse_query, place_of_name
@@ -87,6 +88,7 @@ def _walk(
     if relation.is_changelog and keeps_results:
         analysis.asked_states |= relation.states
     if analysis.is_complete:
+        analysis.name_queries()
         analysis.check_hints(text)
         _check_lookups(text, analysis, relation)
     return text, relation
@@ -148,7 +150,7 @@ class SparkPlan(QueryPlan):
         self._step = relation.step
         self._source = text.source
         self.has_windows = any(step.name in _OF_WINDOWS for step in steps_of(relation.step))
-        self.chains_states = sum(isinstance(stage, StateStage | RankStage) for stage in analysis.stages) > 1
+        self.chains_states = sum(isinstance(stage, StateStage | RankStage | JoinStage) for stage in analysis.stages) > 1
         self._lookups: list[tuple[Scan, CurrentRows]] = []
         self._read: Callable[[Scan], DataFrame] | None = None
 

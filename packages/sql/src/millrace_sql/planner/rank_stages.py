@@ -104,7 +104,9 @@ class RankStage:
             self._updater(rows), output, "rows STRING", "append", "NoTimeout"
         )
         texts = kept.selectExpr("FROM_JSON(__row, 'ARRAY<STRING>') AS __row", "__number", ROW_KIND_COLUMN)
-        values = [f"{value_of(f'__row[{place}]', field.dataType)} AS {field.name}" for place, field in enumerate(fields)]
+        values = [
+            f"{value_of(f'__row[{place}]', field.dataType)} AS {field.name}" for place, field in enumerate(fields)
+        ]
         texts.selectExpr(*values, "__number", ROW_KIND_COLUMN).createOrReplaceTempView(self.view_name)
 
     def _encoded(self, rows: DataFrame, fields: list[StructField]) -> DataFrame:
@@ -169,7 +171,7 @@ class _Limits(NamedTuple):
 
 
 def _update(
-    orders: tuple[_Direction, ...], limits: _Limits, key: tuple, batches: Iterator[pd.DataFrame], state: GroupState
+    orders: tuple[_Direction, ...], limits: _Limits, _key: tuple, batches: Iterator[pd.DataFrame], state: GroupState
 ) -> Iterator[pd.DataFrame]:
     """Add the changes of a micro-batch to the rows of a partition, and emit what changes among the first ones."""
     import pandas as pd
@@ -210,7 +212,7 @@ def _ordered(
         else:
             kept.insert(0 if limits.prefers_last_arrived else len(kept), [row, identity, *texts])
     for number, direction in reversed(list(enumerate(orders, start=2))):
-        kept.sort(key=lambda row: direction.key(row[number]), reverse=direction.is_descending)  # noqa: B023 - used at once
+        kept.sort(key=lambda row: direction.key(row[number]), reverse=direction.is_descending)
     return kept if limits.keeps_all else kept[: limits.last]
 
 

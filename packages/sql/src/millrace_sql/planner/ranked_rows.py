@@ -1,8 +1,8 @@
 """The first rows of each partition of a stream: ROW_NUMBER() with a query around it that keeps the first numbers.
 
 Of inserted rows, Spark's own aggregates keep the first one, or those of a window of time. Anything else is kept by a
-Python function. Rows of one time, or one value, are told apart by their arrival, as in the reference: the first that came
-has the least number; of rows by time that have the greatest first, the last that came.
+Python function. Rows of one time, or one value, are told apart by their arrival, as in the reference: the first that
+came has the least number; of rows by a descending time, the last that came.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class _Planner:
     ) -> Relation:
         """Let Spark keep the first row of each partition by its aggregates of a least or greatest value."""
         stage = NumberedStage(self._view_name(), base, self._stage_names(names))
-        self._analysis.stages.append(stage)
+        self._analysis.add_stage(stage)
         self._analysis.output_mode = "update"
         groups = [f"__group{place}" for place in range(len(self._ranking.partition))]
         columns = ", ".join(f"__column{place}" for place in range(len(names)))
@@ -220,7 +220,7 @@ class _Planner:
             raise self._text.error(message, self._node)
         base.append("expressions", parse_expression(f"window_time AS {_WINDOW_TIME}"))
         stage = NumberedStage(self._view_name(), base, self._stage_names(names, _WINDOW_TIME), time_column=_WINDOW_TIME)
-        self._analysis.stages.append(stage)
+        self._analysis.add_stage(stage)
         columns = self._stage_names(names)[: len(names)]
         orders = self._stage_names(())[len(self._ranking.partition) :]
         entry = f"STRUCT({', '.join((*orders, '__now', SEQUENCE, *columns))})"
@@ -274,7 +274,7 @@ class _Planner:
             keeps_all=rows.is_changelog,
             identity=tuple(place for place, name in enumerate(names) if name.lower() in identity),
         )
-        self._analysis.stages.append(stage)
+        self._analysis.add_stage(stage)
         self._analysis.set_complete(self._state)
         items = self._items(names, lambda place: f"__column{place}", "__number")
         self._write(f"SELECT {items}, {ROW_KIND_COLUMN} FROM {quoted(stage.view_name)}")  # noqa: S608

@@ -87,5 +87,6 @@ def _plan(spark: SparkSession, sql: str, columns: int) -> str:
     text = spark.sql(f"EXPLAIN EXTENDED SELECT * FROM ({sql}\n) AS q({names})").collect()[0][0]  # noqa: S608 - parsed
     plan = text.partition("== Optimized Logical Plan ==")[2].partition("== Physical Plan ==")[0]
     plan = _POWER.sub("pow(", plan)  # which Spark shows by the name that was written, as no other function
+    plan = plan.replace("Join Cross,", "Join Inner,")  # FROM a, b is written as the one, and parsed as the other
     numbers: dict[str, int] = {}
     return _EXPRESSION_ID.sub(lambda match: f"#{numbers.setdefault(match.group(), len(numbers))}", plan)

@@ -8,7 +8,6 @@ from millrace.contracts import ChangelogMode
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, spark_sql
 from millrace_sql.planner.steps import Step
-from millrace_sql.planner.temporal_joins import NOW_INSTEAD
 from millrace_sql.planner.volatile import volatile_function
 
 if TYPE_CHECKING:
@@ -91,25 +90,14 @@ def _check_condition(text: QueryText, join: exp.Join, left: Relation, right: Rel
 
 
 def _check(text: QueryText, left: Relation, right: Relation, source: Source, side: str) -> None:
-    kept, other = (left, right) if left.has_state else (right, left)
-    if kept.has_state and not other.is_static:
-        message = (
-            f"a join of a stream with the result of {kept.origin or kept.step.operation} would have to correct joined "
-            f"rows: write the result to a table of upsert-kafka, and JOIN that {NOW_INSTEAD}"
-        )
-        raise text.error(message, source.node)
-    if left.is_changelog and right.is_changelog:
-        message = "a regular join of two tables of changes would have to keep and correct the rows of both"
-        raise text.error(f"{message}: {_AS_BATCH}", source.node)
     if source.as_of is not None and left.is_changelog:
         message = "changes cannot be joined with rows as of the micro-batch, since a later change may find other ones"
         raise text.error(f"{message}: {_AS_BATCH}", source.node)
-    changes = left if left.is_changelog else right if right.is_changelog else None
-    if changes is not None and not (right if changes is left else left).is_static:
+    has_changes = any(side.is_changelog or side.has_state for side in (left, right))
+    if has_changes and not (left.is_static or right.is_static):
         message = (
-            f"a regular join of a stream with the changes of {changes.origin} would have to correct joined rows "
-            f"whenever the table changes: JOIN the table itself, to the right of the stream, {NOW_INSTEAD}, or "
-            f"{_AS_BATCH}"
+            "a join of changes after a join with a table that is no stream: write the tables that change first in "
+            f"FROM, and the others after them, or {_AS_BATCH}"
         )
         raise text.error(message, source.node)
     outer = {"LEFT": left, "RIGHT": right}.get(side)

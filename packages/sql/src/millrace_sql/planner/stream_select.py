@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.aggregation import plan_aggregation
 from millrace_sql.planner.grouping import aggregates_of
+from millrace_sql.planner.joined_rows import join_changes
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.ranked_rows import keep_first_numbers
 from millrace_sql.planner.ranking import ranking_of
@@ -44,6 +45,7 @@ def plan_stream_select(
         SqlError: Spark cannot run it, or its result would not be exact.
     """
     sources = tuple(keep_first_numbers(analysis, text, node, source, plan_stream_select) for source in sources)
+    sources = join_changes(analysis, text, node, sources)
     relation = join_sources(analysis, text, sources)
     if relation.is_static and not any(not query.is_static for query in nested):
         step = Step("Calc", _details(node), INSERT_ONLY, (relation.step,))

@@ -59,7 +59,7 @@ def stage_windows(analysis: Analysis, node: exp.Select, relation: Relation) -> N
     if is_utc(analysis.time_zone) and not is_local_time(relation, column):
         return
     stage = WindowStage(f"millrace_windows_{uuid.uuid4().hex[:12]}", node.copy())
-    analysis.stages.append(stage)
+    analysis.add_stage(stage)
     analysis.is_rewritten = True
     read = parse_expression(f"SELECT * FROM {quoted(stage.view_name)}")  # noqa: S608 - a generated name
     for name in list(node.args):
