@@ -46,7 +46,7 @@ def test_a_stream_of_first_rows_has_the_kinds_and_the_key_of_its_rows(
 
     assert (str(planned.changelog_mode), planned.upsert_key) == (mode, upsert_key)
     kept = any(isinstance(stage, RankStage) for stage in planned._stages)
-    assert kept is ("[I,U" in mode and mode != "[I,UA]" or "D" in mode)
+    assert kept is (("[I,U" in mode and mode != "[I,UA]") or "D" in mode)
     assert planned.output_mode == ("append" if kept or table is TUMBLE else "update")
 
 
