@@ -257,10 +257,12 @@ AFTER_STATE = {
         ORDER BY n DESC, name) AS rn FROM {COUNTED}) WHERE rn = 1""",
     "sums of the first two": NUMBERED.format("stream, SUM(v), COUNT(*)", "v, id", "t", "<= 2") + " GROUP BY stream",
     "groups and rows": f"SELECT stream, n FROM {COUNTED} UNION ALL SELECT stream, v FROM t",
-    "a join": "SELECT a.stream, a.id, b.id AS other, b.v FROM t AS a JOIN t AS b ON a.stream = b.stream AND a.v = b.v",
+    "a join": """SELECT a.stream, a.id, b.id AS other, b.v FROM t AS a
+        JOIN t AS b ON a.stream = b.stream AND a.v = b.v""",
     "a join in the old way": """SELECT a.stream, a.name, b.m, b.name FROM t AS a, t AS b
         WHERE a.stream = b.stream AND b.id = a.v AND a.x > 2""",
-    "a left join": "SELECT a.stream, a.id, b.m, b.id FROM t AS a LEFT JOIN t AS b ON a.stream = b.stream AND a.v = b.id",
+    "a left join": """SELECT a.stream, a.id, b.m, b.id FROM t AS a
+        LEFT JOIN t AS b ON a.stream = b.stream AND a.v = b.id""",
     "a full join": """SELECT a.id, b.id AS other, b.x FROM (SELECT * FROM t WHERE v > 2) AS a
         FULL JOIN (SELECT * FROM t WHERE x > 2) AS b ON a.stream = b.stream AND a.name = b.name""",
     "a join with groups": f"""SELECT t.stream, t.id, g.n, g.s FROM t JOIN {COUNTED} AS g

@@ -100,7 +100,7 @@ class Sides:
         self.value = None
 
     def change(self, *rows: str, is_null: bool = False) -> list[tuple[str | None, str | None, str]]:
-        """Add rows of the left side in small letters, and of the right one in large ones; take away those with a minus."""
+        """Add rows, small letters to the left side and large ones to the right; take away those with a minus."""
         columns = ["__sequence", "__side", "__is_old", "__row", "__identity", "__is_null"]
         texts = [row.strip("-") for row in rows]
         data = [

@@ -1,4 +1,4 @@
-"""What Spark keeps of numbered rows: a view of rows with their arrival, and rows that a Python function keeps."""
+"""Views of rows with their arrival, and partitions whose rows a Python function keeps."""
 
 from __future__ import annotations
 

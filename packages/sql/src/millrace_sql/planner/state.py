@@ -1,7 +1,7 @@
 """Aggregates that need all values of a group: MIN, MAX and COUNT(DISTINCT) of rows that may be taken away again.
 
 Spark keeps the values as the state of a Python function, one text for each group; sums and counts beside them are kept
-there too, since a stream has one stateful operation. Values cross as texts, which pandas cannot round.
+there too. Values cross as texts, which pandas cannot round.
 """
 
 from __future__ import annotations

@@ -98,4 +98,4 @@ def _float_order(text: str) -> tuple[bool, float]:
 
 
 ORDERS: dict[str, Callable[[str], Any]] = {"float": _float_order, "exact": Decimal, "text": str}
-"""What makes a value that can be compared of a text."""
+"""Functions that make values which can be compared of texts."""
