@@ -9,6 +9,7 @@ _TUMBLE = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(moment), INTERVAL '10' MINUTES)
 _HOP = "TABLE(HOP(TABLE events, DESCRIPTOR(moment), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))"
 _CUMULATE = "TABLE(CUMULATE(TABLE events, DESCRIPTOR(moment), INTERVAL '5' MINUTES, INTERVAL '20' MINUTES))"
 _SESSION = "TABLE(SESSION(TABLE events PARTITION BY customer, DESCRIPTOR(moment), INTERVAL '8' MINUTES))"
+_FIRST = "SELECT {} FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {} ORDER BY {}) AS rn FROM {}) WHERE {}"
 _JSON = "JSON_VALUE(doc, '$.{}')"
 
 EXPRESSIONS = {
@@ -296,6 +297,50 @@ QUERIES = {
     "the top two": (
         "SELECT city, id FROM "
         "(SELECT *, ROW_NUMBER() OVER (PARTITION BY city ORDER BY credit DESC) AS rn FROM customers) WHERE rn <= 2"
+    ),
+    "the first event of each key": _FIRST.format("id, customer", "customer", "moment", "events", "rn = 1"),
+    "the last event of each key": _FIRST.format("id, customer", "customer", "moment DESC", "events", "rn = 1"),
+    "the first that arrived": _FIRST.format("id, product", "product", "proc", "arriving", "rn = 1"),
+    "the last that arrived": _FIRST.format("id, product", "product", "proc DESC", "arriving", "rn = 1"),
+    "the first of equal rows": _FIRST.format("product, qty, id", "product", "qty DESC", "orders", "rn = 1"),
+    "the first of equal rows, without the key": _FIRST.format("id", "product", "qty", "orders", "rn = 1"),
+    "the first with NULL at the end": _FIRST.format("product, id", "product", "qty NULLS LAST", "orders", "rn = 1"),
+    "the top three with their numbers": _FIRST.format(
+        "customer, rn, id", "customer", "amount DESC, id", "orders", "rn <= 3"
+    ),
+    "the second and third": _FIRST.format("product, id", "product", "price", "orders", "rn BETWEEN 2 AND 3"),
+    "the first row of all": (
+        "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY amount DESC) AS rn FROM orders) WHERE rn = 1"
+    ),
+    "the first row of changes": _FIRST.format("city, id, credit", "city", "credit DESC", "customers", "rn = 1"),
+    "the first rows of a database's changes": _FIRST.format(
+        "kind, rn, id, balance", "kind", "balance DESC", "accounts", "rn <= 2"
+    ),
+    "the first row with a filter": _FIRST.format("customer, id", "customer", "ts DESC", "orders", "rn = 1 AND qty > 2"),
+    "the greatest groups": (
+        "SELECT product, n FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY n DESC, product) AS rn FROM "
+        "(SELECT product, COUNT(*) AS n FROM orders GROUP BY product)) WHERE rn <= 3"
+    ),
+    "groups of first rows": (
+        "WITH latest AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY id DESC) AS rn FROM orders) "
+        "SELECT product, COUNT(*) AS n FROM latest WHERE rn = 1 GROUP BY product"
+    ),
+    "the top rows of windows": (
+        "SELECT window_start, id, rn FROM (SELECT *, ROW_NUMBER() OVER "
+        f"(PARTITION BY window_start, window_end ORDER BY amount DESC, id) AS rn FROM {_TUMBLE}) WHERE rn <= 2"
+    ),
+    "the greatest of the counts": (
+        "SELECT MAX(n) AS m, SUM(n) AS s FROM (SELECT product, COUNT(*) AS n FROM orders GROUP BY product)"
+    ),
+    "counts of counts of changes": (
+        "SELECT n, COUNT(*) AS c FROM (SELECT city, COUNT(*) AS n FROM customers GROUP BY city) GROUP BY n"
+    ),
+    "a count without its group": "SELECT COUNT(*) AS n FROM customers GROUP BY city",
+    "groups and rows": (
+        "SELECT product, COUNT(*) AS n FROM orders GROUP BY product UNION ALL SELECT name, 0 FROM customers"
+    ),
+    "the top rows by rank": (
+        "SELECT id FROM (SELECT id, RANK() OVER (PARTITION BY customer ORDER BY qty) AS rn FROM orders) WHERE rn = 1"
     ),
     "an order with a limit": "SELECT id, amount FROM orders ORDER BY id LIMIT 5",
 } | {name: f"SELECT id, {text} AS v FROM orders" for name, text in EXPRESSIONS.items()}

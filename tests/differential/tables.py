@@ -25,6 +25,7 @@ _TABLES = {
         f"{_ORDERS}, moment AS CAST(ts AS TIMESTAMP_LTZ(3)), WATERMARK FOR moment AS moment - {_LATE}",
         _JSON,
     ),
+    "arriving": ("orders", f"{_ORDERS}, proc AS PROCTIME()", _JSON),
     "local_events": ("orders", f"{_ORDERS}, WATERMARK FOR ts AS ts - {_LATE}", _JSON),
     "customers": (
         "customers",

@@ -15,7 +15,16 @@ from support.sql_drivers import GROUPINGS, GroupedOrders, SqlDrivers, SteadyWrit
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-@pytest.mark.parametrize(("name", "guarantee"), [("sums", "at-least-once"), ("values", "exactly-once")])
+@pytest.mark.parametrize(
+    ("name", "guarantee"),
+    [
+        ("sums", "at-least-once"),
+        ("values", "exactly-once"),
+        ("counts of counts", "exactly-once"),
+        ("first rows", "at-least-once"),
+        ("joined rows", "exactly-once"),
+    ],
+)
 def test_grouped_upserts_are_those_of_the_final_table_when_driver_and_workers_are_killed_and_the_topic_is_compacted(
     broker, make_topic, tmp_path, name, guarantee
 ):

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from millrace.contracts import ChangelogMode
-from millrace_sql.planner import InputTable, plan_query
+from millrace_sql.planner import InputTable, Scan, plan_query
 from millrace_sql.statements import SqlText
 from support.streamed_changes import MICRO_BATCHES, Changes, Row, Run, change_streams, changes_of, input_table
 from support.tiers import nightly_but
@@ -119,4 +119,55 @@ def test_old_results_take_back_what_a_stream_returned_before(
         assert table[tuple(values)] >= 0
     changes.final(spark).where("stream < 60").createOrReplaceTempView("t")
     assert +table == Counter(tuple(row) for row in spark.sql(sql).collect())
+    assert {row[-1] for row in run.rows} <= plan.changelog_mode.row_kinds
+
+
+COUNTED = "(SELECT stream, name, COUNT(*) AS n, SUM(v) AS s FROM t WHERE id < 3 GROUP BY stream, name)"
+NUMBERED = """SELECT {} FROM (SELECT stream, id, name, v, m, ROW_NUMBER() OVER (PARTITION BY stream ORDER BY {}) AS rn
+    FROM {}) WHERE rn {}"""
+
+AFTER_STATE = {
+    "counts of counts": f"SELECT stream, n, COUNT(*), SUM(s) FROM {COUNTED} GROUP BY stream, n",
+    "the greatest count": f"SELECT stream, MAX(n), MIN(name), COUNT(DISTINCT s) FROM {COUNTED} GROUP BY stream",
+    "distinct counts, filtered": f"SELECT DISTINCT n FROM {COUNTED} WHERE s > 2",
+    "the first row": NUMBERED.format("stream, id, v, m", "v DESC, id", "t", "= 1"),
+    "numbers": NUMBERED.format("*", "v NULLS LAST, id DESC", "t", "<= 2"),
+    "the first two": NUMBERED.format("id, v", "m DESC NULLS FIRST, id", "t WHERE name IS NOT NULL", "< 3"),
+    "the first group": f"""SELECT stream, name, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY stream
+        ORDER BY n DESC, name) AS rn FROM {COUNTED}) WHERE rn = 1""",
+    "sums of the first two": NUMBERED.format("stream, SUM(v), COUNT(*)", "v, id", "t", "<= 2") + " GROUP BY stream",
+    "groups and rows": f"SELECT stream, n FROM {COUNTED} UNION ALL SELECT stream, v FROM t",
+    "a join": """SELECT a.stream, a.id, b.id AS other, b.v FROM t AS a
+        JOIN t AS b ON a.stream = b.stream AND a.v = b.v""",
+    "a join in the old way": """SELECT a.stream, a.name, b.m, b.name FROM t AS a, t AS b
+        WHERE a.stream = b.stream AND b.id = a.v AND a.x > 2""",
+    "a left join": """SELECT a.stream, a.id, b.m, b.id FROM t AS a
+        LEFT JOIN t AS b ON a.stream = b.stream AND a.v = b.id""",
+    "a full join": """SELECT a.id, b.id AS other, b.x FROM (SELECT * FROM t WHERE v > 2) AS a
+        FULL JOIN (SELECT * FROM t WHERE x > 2) AS b ON a.stream = b.stream AND a.name = b.name""",
+    "a join with groups": f"""SELECT t.stream, t.id, g.n, g.s FROM t JOIN {COUNTED} AS g
+        ON t.stream = g.stream AND t.name = g.name AND g.n < 3""",
+    "groups of joined rows": """SELECT stream, n, MAX(w), COUNT(*) FROM (SELECT a.stream, b.name AS n, a.v * b.v AS w
+        FROM t AS a RIGHT JOIN t AS b ON a.stream = b.stream AND a.v = b.id JOIN names ON b.name = names.name)
+        GROUP BY stream, n""",
+    "names of groups": f"SELECT g.stream, n.title, g.n FROM {COUNTED} AS g JOIN names AS n ON g.name = n.name",
+}
+
+
+@pytest.mark.parametrize("name", nightly_but(AFTER_STATE, "the greatest count", "sums of the first two"))
+def test_what_reads_the_results_of_groups_and_first_rows_ends_as_over_the_final_table(
+    name: str, spark: SparkSession, changes: Changes, tables: dict[str, InputTable], tmp_path: Path
+) -> None:
+    sql = AFTER_STATE[name]
+    plan = plan_query(SqlText(sql), lambda table, _: tables[table.parts[-1]], streaming=True, is_spark=True)
+
+    # Python keeps the groups of a few streams, one by one
+    def read(scan: Scan) -> DataFrame:
+        return changes.stream(spark).where("stream < 20") if scan.table is tables["t"] else _names(spark)
+
+    run = Run(spark, plan, read, tmp_path)
+
+    changes.final(spark).where("stream < 20").createOrReplaceTempView("t")
+    _names(spark).createOrReplaceTempView("names")
+    assert run.table() == Counter(tuple(row) for row in spark.sql(sql).collect())
     assert {row[-1] for row in run.rows} <= plan.changelog_mode.row_kinds

@@ -10,6 +10,7 @@ import pytest
 
 from millrace_sql import TableEnvironment
 from support.kafka import consume, produce
+from support.tiers import nightly_but
 
 ACCOUNTS = "id BIGINT, city STRING, amount BIGINT, PRIMARY KEY (id) NOT ENFORCED"
 FILTER = "INSERT INTO rich SELECT id, city, amount FROM accounts WHERE amount > 100"
@@ -152,3 +153,81 @@ def test_a_batch_joins_the_latest_rows(create, upsert, broker) -> None:
     env.execute_sql(JOIN).wait()
 
     assert rows_of(env, "named") == [(1, "Rome"), (3, "Rome"), (4, None), (5, "Oslo")]
+
+
+def change(value_format: str, old: dict | None, new: dict | None) -> bytes:
+    """Return the message of a change."""
+    if value_format == "debezium-json":
+        message = {"op": "c" if old is None else "d" if new is None else "u", "before": old, "after": new}
+    else:
+        kind = "INSERT" if old is None else "DELETE" if new is None else "UPDATE"
+        message = {"type": kind, "data": [new or old], "old": [old] if old and new else None}
+    return json.dumps(message).encode()
+
+
+@pytest.mark.parametrize("value_format", nightly_but(["debezium-json", "canal-json"], "debezium-json"))
+def test_a_stream_looks_up_the_rows_of_a_change_log(create, make_topic, broker, value_format) -> None:
+    env, topics = create()
+    log = make_topic(1)
+    env.execute_sql(
+        f"""CREATE TABLE clients ({ACCOUNTS}) WITH ('connector' = 'kafka', 'topic' = '{log}',
+            'format' = '{value_format}', 'scan.startup.mode' = 'earliest-offset',
+            'properties.bootstrap.servers' = '{broker.bootstrap_servers}')"""
+    )
+    rome, oslo, bern = ({"id": 1, "city": city, "amount": 5} for city in ("Rome", "Oslo", "Bern"))
+    changes = [[(None, rome), (None, {**bern, "id": 2})], [(rome, oslo), ({**bern, "id": 2}, None)]]
+
+    result = env.execute_sql(JOIN.replace("accounts", "clients"))
+    for start, messages in enumerate(changes):
+        values = [change(value_format, *pair) for pair in messages]
+        produce(broker.bootstrap_servers, log, [{"value": value} for value in values])
+        orders = [json.dumps({"id": 10 * start + account, "account": account}).encode() for account in (1, 2)]
+        produce(broker.bootstrap_servers, topics["orders"], [{"value": order} for order in orders])
+        result.query.processAllAvailable()
+    result.get_job_client().cancel().result()
+
+    assert rows_of(env, "named") == [(1, "Rome"), (2, "Bern"), (11, "Oslo"), (12, None)]
+
+
+def test_first_rows_joined_rows_and_groups_of_groups_follow_their_tables_also_after_a_restart(
+    create, upsert, make_topic, broker
+) -> None:
+    env, topics = create()
+    tables = {
+        "mayors": "city STRING, mayor STRING, PRIMARY KEY (city) NOT ENFORCED",
+        "richest": "city STRING, id BIGINT, amount BIGINT, PRIMARY KEY (city) NOT ENFORCED",
+        "ruled": "id BIGINT, mayor STRING, PRIMARY KEY (id) NOT ENFORCED",
+        "sizes": "accounts BIGINT, cities BIGINT, PRIMARY KEY (accounts) NOT ENFORCED",
+    }
+    for name, columns in tables.items():
+        topics[name] = make_topic(2)
+        env.execute_sql(
+            f"""CREATE TABLE {name} ({columns}) WITH ('connector' = 'upsert-kafka', 'topic' = '{topics[name]}',
+                'key.format' = 'json', 'value.format' = 'json',
+                'properties.bootstrap.servers' = '{broker.bootstrap_servers}')"""
+        )
+    inserts = [
+        """INSERT INTO richest SELECT city, id, amount FROM (SELECT *, ROW_NUMBER() OVER
+            (PARTITION BY city ORDER BY amount DESC) AS rn FROM accounts) WHERE rn = 1""",
+        "INSERT INTO ruled SELECT a.id, m.mayor FROM accounts AS a JOIN mayors AS m ON a.city = m.city",
+        """INSERT INTO sizes SELECT n, COUNT(*) FROM
+            (SELECT city, COUNT(*) AS n FROM accounts GROUP BY city) GROUP BY n""",
+    ]
+    for rows, mayors in ((FIRST, {"Rome": "Anna", "Bern": "Beat"}), (LATER, {"Rome": "Bruno", "Oslo": "Odd"})):
+        upsert(topics["accounts"], rows)
+        messages = [
+            {"key": json.dumps({"city": city}), "value": json.dumps({"city": city, "mayor": mayor})}
+            for city, mayor in mayors.items()
+        ]
+        produce(broker.bootstrap_servers, topics["mayors"], messages)
+        statements = env.create_statement_set()
+        for insert in inserts:
+            statements.add_insert_sql(insert)
+        result = statements.execute()
+        for query in result.queries:
+            query.processAllAvailable()
+        result.get_job_client().cancel().result()
+
+    assert rows_of(env, "richest") == [("Oslo", 5, 101), ("Rome", 3, 300)]
+    assert rows_of(env, "ruled") == [(1, "Bruno"), (2, "Bruno"), (3, "Bruno"), (5, "Odd")]
+    assert rows_of(env, "sizes") == [(1, 1), (3, 1)]

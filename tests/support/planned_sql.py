@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql.types import (
@@ -45,9 +46,12 @@ def _table(name: str, columns: str, *, ts: DataType | None = None, **more: Any) 
     return InputTable(Identifier(("cat", "db", name)), fields, **more)
 
 
+_ORDERS = _table("orders", "id name v ts")
+
 TABLES = {
-    "orders": _table("orders", "id name v ts"),
+    "orders": _ORDERS,
     "plain": _table("plain", "id name v"),
+    "unmarked": replace(_ORDERS, columns=tuple(replace(column, is_event_time=False) for column in _ORDERS.columns)),
     "users": _table("users", "id name v x m wide", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
     "kept": _table(
         "kept",

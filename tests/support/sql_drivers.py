@@ -6,7 +6,7 @@ import json
 import random
 import sys
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -134,24 +134,49 @@ class Grouping(NamedTuple):
 
     Attributes:
         columns: Its columns beside the country, with their types.
-        aggregates: The values of these columns, in SQL.
+        query: The query.
         of_amounts: The same of the amounts of a country, in Python.
     """
 
     columns: str
-    aggregates: str
+    query: str
     of_amounts: Callable[[list[int]], list[int]]
 
 
+_GROUPED = "SELECT country, {} FROM orders WHERE country IS NOT NULL GROUP BY country"
+
 GROUPINGS = {
-    # The first has sums, which Spark keeps; the second what needs all values of a group
+    # The first has sums, which Spark keeps; the second what needs all values of a group; others what reads such results
     "sums": Grouping(
-        "orders BIGINT, amount BIGINT", "COUNT(*), SUM(amount)", lambda amounts: [len(amounts), sum(amounts)]
+        "orders BIGINT, amount BIGINT",
+        _GROUPED.format("COUNT(*), SUM(amount)"),
+        lambda amounts: [len(amounts), sum(amounts)],
     ),
     "values": Grouping(
         "least INT, most INT, amounts BIGINT",
-        "MIN(amount), MAX(amount), COUNT(DISTINCT amount)",
+        _GROUPED.format("MIN(amount), MAX(amount), COUNT(DISTINCT amount)"),
         lambda amounts: [min(amounts), max(amounts), len(set(amounts))],
+    ),
+    "counts of counts": Grouping(
+        "most BIGINT, amounts BIGINT",
+        "SELECT country, MAX(n), COUNT(*) FROM (SELECT country, amount, COUNT(*) AS n FROM orders "
+        "WHERE country IS NOT NULL GROUP BY country, amount) GROUP BY country",
+        lambda amounts: [max(Counter(amounts).values()), len(set(amounts))],
+    ),
+    "first rows": Grouping(
+        "amount INT",
+        "SELECT country, amount FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY country ORDER BY amount DESC) AS rn "
+        "FROM orders WHERE country IS NOT NULL) WHERE rn = 1",
+        lambda amounts: [max(amounts)],
+    ),
+    "joined rows": Grouping(
+        "pairs BIGINT, amount BIGINT",
+        "SELECT country, COUNT(*), SUM(amount) FROM (SELECT a.country, a.amount FROM orders AS a JOIN orders AS b "
+        "ON a.country = b.country AND a.amount = b.amount) GROUP BY country",
+        lambda amounts: [
+            sum(count**2 for count in Counter(amounts).values()),
+            sum(amount * count**2 for amount, count in Counter(amounts).items()),
+        ],
     ),
 }
 
@@ -198,8 +223,7 @@ class GroupedOrders:
                 'state.backend.local-dir' = '{self.local_folder}', {upsert});
             CREATE TABLE countries (country STRING, {self._grouping.columns}, PRIMARY KEY (country) NOT ENFORCED)
                 WITH ('topic' = '{self._target}', {delivery}, {upsert});
-            INSERT INTO countries SELECT country, {self._grouping.aggregates} FROM orders
-                WHERE country IS NOT NULL GROUP BY country"""
+            INSERT INTO countries {self._grouping.query}"""
 
     def expected(self) -> dict[str, list[int]]:
         """Return the result of the query over the table as it is now, by country."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from millrace_sql.execution.queries import starting
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan
 from millrace_sql.statements import Identifier
 from support.waiting import PATIENCE_S
@@ -108,7 +109,8 @@ class Run:
             self.batches.append([tuple(row) for row in result.collect()])
 
         writer = rows.writeStream.outputMode(plan.output_mode).option("checkpointLocation", str(checkpoint / "spark"))
-        query = writer.foreachBatch(keep).trigger(availableNow=True).start()
+        with starting(spark, plan):
+            query = writer.foreachBatch(keep).trigger(availableNow=True).start()
         try:
             assert query.awaitTermination(PATIENCE_S)
         finally:

@@ -2,31 +2,153 @@
 
 from __future__ import annotations
 
+import json
+
+import pandas as pd
 import pytest
 
 from millrace_sql.errors import SqlError
+from millrace_sql.planner.join_stage import JoinStage, _update
 from support.planned_sql import plan
 
 LOOKUP = "SELECT o.id, u.v FROM {stream} AS o JOIN {table} ON o.id = u.id"
 
 
-@pytest.mark.parametrize("stream", ["orders", "(SELECT id FROM orders)"])
+JOINED = "SELECT {} FROM {} AS a {}"
+ON_NAME, ON_KEY = "JOIN users AS b ON a.name = b.name", "JOIN users AS b ON a.id = b.id"
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        # Where one row finds one partner at most, its key is that of the result
+        (JOINED.format("a.id, b.v", "kept", ON_KEY), ("id",)),
+        (JOINED.format("b.id, a.v", "kept", f"LEFT {ON_KEY}"), ()),
+        (JOINED.format("a.id, b.id AS other", "kept", ON_NAME), ("id", "other")),
+        (JOINED.format("a.id, b.v", "kept", ON_NAME), ()),
+        (JOINED.format("a.id, b.id AS other, b.v", "kept", f"FULL {ON_KEY}"), ("id", "other")),
+        (JOINED.format("a.id, b.id AS other", "orders", ON_NAME), ()),
+        (JOINED.format("b.id, a.v", "log", "RIGHT JOIN users AS b ON a.id = b.id"), ()),
+        (JOINED.format("*", "(SELECT id, v FROM kept)", "JOIN (SELECT id, x FROM users) AS b USING (id)"), ("id",)),
+        (JOINED.format("b.name, n", "(SELECT name, COUNT(*) AS n FROM plain GROUP BY name)", ON_NAME), ()),
+        ("SELECT a.id, b.v FROM kept AS a, users AS b WHERE b.id = a.id AND a.v > 3", ("id",)),
+        ("SELECT a.id FROM kept AS a JOIN users AS b ON a.id = b.id JOIN log AS c ON c.id = b.id", ()),
+        ("SELECT a.id, n.title FROM kept AS a JOIN users AS b ON a.id = b.id JOIN names AS n ON n.name = b.name", ()),
+    ],
+)
+def test_a_regular_join_of_changes_keeps_both_sides(query: str, key: tuple[str, ...]) -> None:
+    planned = plan(query)
+
+    assert any(isinstance(stage, JoinStage) for stage in planned._stages)
+    assert not planned.runs_per_batch
+    assert (str(planned.changelog_mode), planned.upsert_key) == ("[I,D]", key)
+    assert all(scan.needs_update_before for scan in planned.scans if not scan.table.changelog_mode.is_insert_only)
+
+
+def test_a_join_keeps_the_columns_that_are_read_and_filters_pairs_afterwards() -> None:
+    planned = plan(JOINED.format("a.id, b.m * 2 AS twice", "kept", f"{ON_NAME} AND a.v > b.x WHERE b.wide > 1"))
+
+    (stage,) = planned._stages
+    assert isinstance(stage, JoinStage)
+    assert stage.names == ("a.id", "a.v", "b.id", "b.x", "b.m", "b.wide")
+    assert planned.sql.endswith("WHERE `b.wide` > 1 AND `a.v` > `b.x`")
+
+
+@pytest.mark.parametrize(
+    ("join", "message"),
+    [
+        ("JOIN users AS b ON a.v > b.v", r"needs a condition that compares both tables: JOIN b ON a.x = b.x"),
+        ("CROSS JOIN users AS b", "needs a condition that compares both tables"),
+        ("LEFT JOIN users AS b ON a.id = b.id AND b.v > 3", r"only = .* filter a table in a query of its own"),
+        ("LEFT SEMI JOIN users AS b ON a.id = b.id", "a LEFT SEMI JOIN of changes: write JOIN, LEFT JOIN"),
+        ("NATURAL JOIN users AS b", "a NATURAL JOIN of changes"),
+        ("FULL JOIN users AS b USING (id)", "write ON for USING in a FULL JOIN"),
+        ("JOIN users AS a ON id = id", "give the tables of a join different names"),
+        ("JOIN users AS b ON id = b.id", "id is a column of both tables: write the name of one before it"),
+        ("JOIN moving AS b ON a.id = b.id", r"CURRENT_TIMESTAMP\(\) returns something else for an old row"),
+        ("JOIN clocked AS b ON a.id = b.id", r"proc AS CURRENT_TIMESTAMP\(\) is something else whenever"),
+        ("JOIN users AS b ON a.id = b.id AND a.v > RAND()", "could join a row and not its deletion"),
+        ("JOIN names AS n ON a.name = n.name JOIN users AS b ON a.id = b.id", "write the tables that change first"),
+    ],
+)
+def test_joins_that_cannot_be_kept_are_refused_with_what_to_do(join: str, message: str) -> None:
+    with pytest.raises(SqlError, match=message):
+        plan(JOINED.format("a.v", "kept", join))
+
+
 @pytest.mark.parametrize("table", ["users AS u", "(SELECT id, v FROM users) AS u"])
-def test_a_regular_join_of_a_stream_with_changes_is_refused_with_the_join_that_works(stream: str, table: str) -> None:
-    with pytest.raises(SqlError, match="a regular join of a stream with the changes of ") as caught:
-        plan(LOOKUP.format(stream=stream, table=table))
-
-    assert "JOIN the table itself, to the right of the stream, FOR SYSTEM_TIME AS OF PROCTIME() for" in str(
-        caught.value
-    )
-    followed = plan(LOOKUP.format(stream=stream, table="users FOR SYSTEM_TIME AS OF PROCTIME() AS u"))
-    assert followed.runs_per_batch
-    assert not plan(LOOKUP.format(stream=stream, table=table), streaming=False).runs_per_batch
+def test_a_join_that_names_the_processing_time_is_a_lookup(table: str) -> None:
+    assert not plan(LOOKUP.format(stream="orders", table=table)).runs_per_batch
+    assert plan(LOOKUP.format(stream="orders", table="users FOR SYSTEM_TIME AS OF PROCTIME() AS u")).runs_per_batch
 
 
-def test_a_regular_join_of_changes_with_a_stream_is_no_lookup_either() -> None:
-    with pytest.raises(SqlError, match="a regular join of a stream with the changes of "):
-        plan("SELECT u.v FROM users AS u LEFT JOIN orders AS o ON o.id = u.id")
+class Sides:
+    """The state of a value of a join's condition, as Spark hands it to a function."""
+
+    def __init__(self, *, is_keyed: bool = False, is_kept: tuple[bool, bool] = (False, False)) -> None:
+        self._how = (is_keyed, is_keyed), is_kept
+        self.value: tuple | None = None
+
+    exists = property(lambda self: self.value is not None)
+    get = property(lambda self: self.value)
+
+    def update(self, value: tuple) -> None:
+        json.loads(value[0])
+        self.value = value
+
+    def remove(self) -> None:
+        self.value = None
+
+    def change(self, *rows: str, is_null: bool = False) -> list[tuple[str | None, str | None, str]]:
+        """Add rows, small letters to the left side and large ones to the right; take away those with a minus."""
+        columns = ["__sequence", "__side", "__is_old", "__row", "__identity", "__is_null"]
+        texts = [row.strip("-") for row in rows]
+        data = [
+            (place, int(text[0].isupper()), row[0] == "-", text, text[0], is_null)
+            for place, (row, text) in enumerate(zip(rows, texts, strict=True))
+        ]
+        # Spark may hand them out of order
+        batches = iter([pd.DataFrame(data[::-1], columns=columns)])
+        (found,) = _update(*self._how, ("k",), batches, self)
+        return list(found.itertuples(index=False, name=None))
+
+
+def test_rows_are_paired_with_all_of_the_other_side() -> None:
+    sides = Sides()
+
+    assert sides.change("a", "b") == []
+    assert sides.change("X") == [("a", "X", "+I"), ("b", "X", "+I")]
+    assert sides.change("-a", "a", "c", "-c") == []
+    assert sides.change("-a", "Y") == [("a", "X", "-D"), ("b", "Y", "+I")]
+    assert sides.change("b") == [("b", "X", "+I"), ("b", "Y", "+I")]
+    assert sides.change("-b", "-b", "-X", "-Y") == [
+        ("b", "X", "-D"),
+        ("b", "X", "-D"),
+        ("b", "Y", "-D"),
+        ("b", "Y", "-D"),
+    ]
+    assert sides.value is None
+
+
+def test_a_row_without_a_partner_is_kept_until_one_comes() -> None:
+    sides = Sides(is_kept=(True, True))
+
+    assert sides.change("a") == [("a", None, "+I")]
+    assert sides.change("X") == [("a", None, "-D"), ("a", "X", "+I")]
+    assert sides.change("-a") == [("a", "X", "-D"), (None, "X", "+I")]
+    assert sides.change("-X") == [(None, "X", "-D")]
+
+
+def test_null_is_equal_to_nothing() -> None:
+    assert Sides(is_kept=(True, False)).change("a", "X", is_null=True) == [("a", None, "+I")]
+
+
+def test_a_key_has_one_row_though_it_is_inserted_again_or_its_old_row_has_other_metadata() -> None:
+    sides = Sides(is_keyed=True)
+
+    assert sides.change("a1", "a1", "X1") == [("a1", "X1", "+I")]
+    assert sides.change("a2") == [("a1", "X1", "-D"), ("a2", "X1", "+I")]
+    assert sides.change("-a9") == [("a2", "X1", "-D")]
 
 
 @pytest.mark.parametrize(

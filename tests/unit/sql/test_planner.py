@@ -274,8 +274,8 @@ def test_no_late_rows_are_dropped_from_groups_of_a_column_with_a_watermark(query
         ("SELECT name FROM users ORDER BY name", "a stream cannot be sorted: leave out ORDER BY"),
         ("SELECT id FROM users LIMIT 3", "LIMIT cannot be kept up to date"),
         (
-            "SELECT id, ROW_NUMBER() OVER (PARTITION BY v ORDER BY id) FROM users",
-            r"ROW_NUMBER\(\) OVER .* for each change",
+            "SELECT id, LAG(v) OVER (PARTITION BY v ORDER BY id) FROM users",
+            r"LAG\(v\) OVER .* for each change",
         ),
         ("SELECT id FROM users WHERE v > RAND()", r"a filter by RAND\(\) .* could keep a row and not its deletion"),
         ("SELECT UUID() AS id, v FROM users", r"UUID\(\) returns something else for an old row of .*users"),
@@ -308,25 +308,12 @@ def test_no_late_rows_are_dropped_from_groups_of_a_column_with_a_watermark(query
         ("SELECT id FROM users TABLESAMPLE (10 PERCENT)", "leave out TABLESAMPLE"),
         ("SELECT id FROM users WHERE name IN (SELECT name FROM names)", "write LEFT SEMI JOIN for IN and EXISTS"),
         ("SELECT u.id FROM users u JOIN (SELECT * FROM names) ON true", r"such as \(SELECT ...\) AS t"),
-        ("SELECT COUNT(*) FROM users GROUP BY name", "a change of a group names it by name, .*: add it to SELECT"),
         ("SELECT name, MAX_BY(v, id) FROM users GROUP BY name", r"MAX_BY\(v, id\) over the changes of .*users"),
         ("SELECT name, SUM(DISTINCT v) FROM users GROUP BY name", "use COUNT, SUM, AVG"),
         ("SELECT name, AVG(abs(m)) FROM users GROUP BY name", r"write AVG\(CAST\(... AS DOUBLE\)\)"),
         ("SELECT name, AVG(wide) FROM users GROUP BY name", r"AVG of DECIMAL\(38,2\) is not exact"),
         ("SELECT name, v FROM users GROUP BY name", "v is neither in GROUP BY nor within an aggregate"),
         ("SELECT name, COUNT(*) FROM users GROUP BY ROLLUP (name)", "GROUPING SETS, ROLLUP and CUBE"),
-        (
-            "SELECT n, COUNT(*) FROM (SELECT name, COUNT(*) AS n FROM users GROUP BY name) GROUP BY n",
-            "a second aggregation after GroupAggregate.*write the first one to a table of upsert-kafka",
-        ),
-        (
-            "SELECT n FROM (SELECT name, COUNT(*) AS n FROM users GROUP BY name)",
-            "are known by name, .* add name to SELECT",
-        ),
-        (
-            "SELECT * FROM users JOIN log ON users.id = log.id",
-            "a regular join of two tables of changes .*: run .* batch",
-        ),
         ("SELECT * FROM names LEFT JOIN users ON users.name = names.name", "a LEFT JOIN keeps rows of the table"),
         ("SELECT id FROM users EXCEPT SELECT id FROM log", "EXCEPT of streams would need all of their rows"),
         (

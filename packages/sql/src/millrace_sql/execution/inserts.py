@@ -17,7 +17,7 @@ from millrace_sql.errors import SqlError
 from millrace_sql.execution.assignment import assign_columns, persisted_columns, target_columns
 from millrace_sql.execution.changelog import OldRows, check_changelog, fit_changelog, old_rows_for
 from millrace_sql.execution.checkpoints import QueryPlace, QueryPlaces
-from millrace_sql.execution.queries import QueryRunner, ends_by_itself
+from millrace_sql.execution.queries import QueryRunner, ends_by_itself, starting
 from millrace_sql.execution.tables import BoundTable, Tables
 from millrace_sql.planner.model import QueryPlan
 from millrace_sql.statements import Identifier, Insert
@@ -135,7 +135,7 @@ class InsertRunner:
             planned: The INSERT.
             is_one_of_many: Whether it belongs to a statement set.
         """
-        with self._shuffle_partitions():
+        with self._shuffle_partitions(), starting(self._spark, planned.plan):
             if not self._configuration.is_streaming:
                 rows = self._queries.rows(planned.plan, ScanContext(streaming=False, needs_update_before=True))
                 self._write_batch(planned, rows)

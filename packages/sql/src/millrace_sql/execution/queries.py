@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,35 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
+_STREAM_CHECK = "spark.sql.streaming.unsupportedOperationCheck"
+
+
 def ends_by_itself(plan: QueryPlan) -> bool:
     """Return whether all streams of a query are bounded."""
     streams = [scan.table for scan in plan.scans if not (scan.is_lookup or scan.table.is_static)]
     return bool(streams) and all(table.is_bounded for table in streams)
+
+
+@contextmanager
+def starting(spark: SparkSession, plan: QueryPlan) -> Iterator[None]:
+    """Let a stream start within that Spark runs, but refuses by its check of streams.
+
+    Spark allows one Python function with state in a stream, since late rows could be lost between two of them. Those of
+    a plan know no watermark.
+
+    Args:
+        spark: The session.
+        plan: The stream.
+    """
+    if not plan.chains_states:
+        yield
+        return
+    before = spark.conf.get(_STREAM_CHECK)
+    spark.conf.set(_STREAM_CHECK, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(_STREAM_CHECK, str(before))
 
 
 class QueryRunner:

@@ -14,7 +14,7 @@ from millrace_catalog.jvm import require_own_driver
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.execution.checkpoints import QueryPlaces
 from millrace_sql.execution.jobs import Job
-from millrace_sql.execution.queries import QueryRunner
+from millrace_sql.execution.queries import QueryRunner, starting
 from millrace_sql.execution.results import TableResult
 from millrace_sql.planner.model import QueryPlan
 from millrace_sql.statements import SqlText
@@ -70,7 +70,8 @@ class SelectRunner:
             writer = rows.writeStream.queryName(place.name).outputMode(plan.output_mode)
             writer = writer.option("checkpointLocation", place.checkpoint).foreachBatch(result.add)
             trigger = self._queries.trigger(plan)
-            started_query = (writer if trigger is None else writer.trigger(**trigger)).start()
+            with starting(self._spark, plan):
+                started_query = (writer if trigger is None else writer.trigger(**trigger)).start()
             started = True
         finally:
             if not started:

@@ -117,10 +117,15 @@ class StatementRunner:
             SqlError: It needs steps in each micro-batch, which a DataFrame cannot have.
         """
         plan = self.queries.plan(query)
-        if plan.runs_per_batch:
+        if plan.runs_per_batch or plan.chains_states:
+            reason = (
+                "joins or aggregates within each micro-batch"
+                if plan.runs_per_batch
+                else "groups or numbers the results of other groups"
+            )
             raise SqlError(
-                "this query joins or aggregates within each micro-batch, which a DataFrame cannot: INSERT its rows "
-                "into a table, or SET 'execution.runtime-mode' = 'batch'",
+                f"this query {reason}, which a DataFrame cannot: INSERT its rows into a table, or SET "
+                "'execution.runtime-mode' = 'batch'",
                 query.position,
             )
         return self.queries.rows(plan, ScanContext(streaming=self.configuration.is_streaming))

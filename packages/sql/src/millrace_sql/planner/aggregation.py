@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.accumulators import Accumulator, AggregateRewriter, same
+from millrace_sql.planner.argument_types import type_of_sum
 from millrace_sql.planner.grouping import Grouping, aggregate_calls, grouping_of
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import (
@@ -23,6 +24,7 @@ from millrace_sql.planner.window_aggregation import is_windowed, plan_windows
 from millrace_sql.planner.window_stages import is_local_time
 
 if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
     from sqlglot import exp
 
     from millrace_sql.planner.analysis import Analysis
@@ -38,12 +40,6 @@ def plan_aggregation(
     Raises:
         SqlError: Its result would not be exact.
     """
-    if relation.has_state:
-        message = (
-            f"a second aggregation after {relation.origin or relation.step.operation} would need its former results: "
-            "write the first one to a table of upsert-kafka, and aggregate that table"
-        )
-        raise text.error(message, node)
     if node.args.get("limit"):
         raise text.error("LIMIT cannot be kept up to date while groups change: run the query as a batch", node)
     grouping = grouping_of(text, node, relation)
@@ -58,8 +54,9 @@ def plan_aggregation(
     if relation.is_changelog:
         analysis.asked |= relation.scans
         _check_changes(text, node, grouping, relation)
+    # What a group was before leaves the groups of this step
+    analysis.asked_states |= relation.states
     analysis.is_rewritten = True
-    analysis.output_mode = "update"
     name_columns(text, node, sources)
     return _plan_groups(analysis, text, node, relation, sources, grouping)
 
@@ -84,7 +81,8 @@ def _plan_groups(
     grouping: Grouping,
 ) -> Relation:
     is_insert_only = grouping.is_distinct and not relation.is_changelog
-    keeps_results = analysis.keeps_results and not is_insert_only
+    state = analysis.new_state()
+    keeps_results = state in analysis.kept_states
     rewriter = AggregateRewriter(
         text,
         relation,
@@ -97,10 +95,12 @@ def _plan_groups(
     source = next(source for source in sources if not source.relation.is_static)
     groups = [_without_watermark(group, relation) for group in grouping.groups]
     if rewriter.needs_state:
-        inner, first = _state_input(analysis, node, source, groups, rewriter.accumulators), FIRST
+        inner = _state_input(analysis, node, source, groups, rewriter.accumulators, returns_old=keeps_results)
+        first = FIRST
     else:
         inner = _spark_aggregate(node, source, relation, groups, rewriter.accumulators)
         first = f"{NOW} = CURRENT_TIMESTAMP()"
+        analysis.output_mode = "update"
     visible = _visible(grouping, relation, having)
     kind, where = _old_and_new(visible, having) if keeps_results else _changes_of(visible, first)
     if is_insert_only:
@@ -108,7 +108,7 @@ def _plan_groups(
     _write_outer(node, inner, items, kind, where)
     has_deletes = (relation.is_changelog and bool(grouping.groups)) or having is not None
     kinds = frozenset({"+I"} if is_insert_only else {"+I", "+U", "-D"} if has_deletes else {"+I", "+U"})
-    if keeps_results:
+    if keeps_results and not is_insert_only:
         kinds = frozenset({"+I", "-D"}) if having is not None else kinds | {"-U"}
     shown = ", ".join(spark_sql(group) for group in grouping.groups)
     selected = f"select=[{', '.join(spark_sql(item) for item, _ in grouping.items)}]"
@@ -126,9 +126,10 @@ def _plan_groups(
     return Relation(
         step,
         tuple(name for _, name in grouping.items),
-        key=_key_of(text, grouping, is_needed=not keeps_results),
-        has_state=True,
-        has_one_row=not grouping.groups,
+        _types_of_results(grouping, relation),
+        key=_key_of(analysis, grouping, state),
+        states=frozenset({state}),
+        has_one_row=not grouping.groups and having is None,
         origin="" if is_insert_only else step.operation,
     )
 
@@ -179,20 +180,34 @@ def _old_and_new(visible: str, having: str | None) -> tuple[str, str]:
     return kind, visible
 
 
-def _key_of(text: QueryText, grouping: Grouping, *, is_needed: bool) -> tuple[str, ...]:
-    """Return the columns of the groups in the result; none where one is left out."""
+def _key_of(analysis: Analysis, grouping: Grouping, state: int) -> tuple[str, ...]:
+    """Return the columns of the groups in the result; none where one is left out, and old results are needed."""
     names = []
     for group in grouping.groups:
         found = next((name.lower() for item, name in grouping.items if same(item, group)), None)
-        if found is None and not is_needed:
-            return ()
         if found is None:
-            message = (
-                f"a change of a group names it by {spark_sql(group)}, which the query leaves out: add it to SELECT"
-            )
-            raise text.error(message, group)
+            analysis.asked_states.add(state)
+            return ()
         names.append(found)
     return tuple(names)
+
+
+def _types_of_results(grouping: Grouping, relation: Relation) -> dict[str, DataType]:
+    """Return the types of groups, counts, least and greatest values that are known, by the names of their columns."""
+    from pyspark.sql.types import LongType
+    from sqlglot import exp
+
+    types: dict[str, DataType] = {}
+    for item, name in grouping.items:
+        value = item.this if isinstance(item, exp.Filter) else item
+        value = value.this if isinstance(value, exp.Min | exp.Max) else value
+        if isinstance(value, exp.Count):
+            types[name.lower()] = LongType()
+        elif isinstance(value, exp.Column) and value.name.lower() in relation.types:
+            types[name.lower()] = relation.types[value.name.lower()]
+        elif isinstance(value, exp.Sum) and (type_ := type_of_sum(value.this, relation.types)) is not None:
+            types[name.lower()] = type_
+    return types
 
 
 def row_sign(source: Source, relation: Relation) -> str:
@@ -250,7 +265,13 @@ def _add_time(inner: exp.Select, source: Source) -> None:
 
 
 def _state_input(
-    analysis: Analysis, node: exp.Select, source: Source, groups: list[exp.Expr], accumulators: list[Accumulator]
+    analysis: Analysis,
+    node: exp.Select,
+    source: Source,
+    groups: list[exp.Expr],
+    accumulators: list[Accumulator],
+    *,
+    returns_old: bool,
 ) -> exp.Expr:
     """Return a read of the accumulators that a stage before the query keeps; its input is what the query groups."""
     columns = [f"{spark_sql(group)} AS __group{number}" for number, group in enumerate(groups)]
@@ -261,9 +282,9 @@ def _state_input(
         _emptied(node, columns),
         len(groups),
         tuple(accumulators),
-        returns_old=analysis.keeps_results,
+        returns_old=returns_old,
     )
-    analysis.stages.append(stage)
+    analysis.add_stage(stage)
     return parse_expression(f"SELECT * FROM {quoted(stage.view_name)}")  # noqa: S608 - a generated name
 
 

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
+from millrace_sql.planner.batch_select import plan_batch_select
 from millrace_sql.planner.dialect.tokens import Edit
+from millrace_sql.planner.join_stage import JoinStage
 from millrace_sql.planner.model import InputTable, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, apply_edits, original_offset, parse_query, place
+from millrace_sql.planner.rank_stages import NumberedStage, RankStage
+from millrace_sql.planner.ranking import HOW_TO_BOUND, Ranking
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, quoted, spark_sql
 from millrace_sql.planner.session_windows import group_by_sessions
 from millrace_sql.planner.state import StateStage
@@ -21,15 +25,18 @@ from millrace_sql.planner.stream_select import plan_stream_select
 from millrace_sql.planner.stream_union import distinct_unions, plan_stream_union
 from millrace_sql.planner.temporal_joins import check_times
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
-from millrace_sql.planner.volatile import computed_columns, selected_columns
+from millrace_sql.planner.volatile import computed_columns
 from millrace_sql.planner.window_stages import WindowStage, stage_windows
 from millrace_sql.statements import Identifier
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
+Stage = StateStage | RankStage | JoinStage | NumberedStage | WindowStage
 Names = Mapping[str, Relation]
 """The common table expressions that a query can name, in lower case."""
+
+_NAMES_OF_NUMBERED = "the query of ROW_NUMBER() names its columns itself: write SELECT a AS b, and no list of columns"
 
 
 @dataclass
@@ -40,28 +47,35 @@ class Analysis:
         streaming: Whether the query is a stream.
         update_before: The scans that must read old rows of updates, by number, as earlier walks found.
         time_zone: The session's time zone.
-        keeps_results: Whether aggregations return the old results of groups too (``-U``).
+        kept_states: The steps with state that return old results too (``-U``), by number, as earlier walks found.
         functions: Finds user-defined functions.
         scans: The scans, in the order in which the query names them.
         asked: The scans whose old rows of updates something needs, found by this walk.
+        asked_states: The steps with state whose old results something needs, found by this walk.
         is_rewritten: Whether Spark gets the text of the rewritten tree; else it gets the user's, with tables replaced.
         hinted: The tables that could have a hint of options: their query's text and the last offset of their name.
         stages: What runs before the query itself: what Python keeps state for, and windows of local times.
         output_mode: Spark's output mode.
+        rankings: The SELECTs of a stream with ROW_NUMBER.
     """
 
     streaming: bool
     update_before: frozenset[int] = frozenset()
     time_zone: str = "UTC"
-    keeps_results: bool = False
+    kept_states: frozenset[int] = frozenset()
     functions: FunctionLookup = no_functions
     scans: list[Scan] = field(default_factory=list)
     asked: set[int] = field(default_factory=set)
+    asked_states: set[int] = field(default_factory=set)
     is_rewritten: bool = False
     hinted: set[tuple[int, int]] = field(default_factory=set)
-    stages: list[StateStage | WindowStage] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
     output_mode: str = "append"
+    rankings: list[Ranking] = field(default_factory=list)
     _edits: dict[int, list[Edit]] = field(default_factory=dict)
+    _named_queries: dict[str, exp.CTE] = field(default_factory=dict)
+    _scopes: list[tuple[exp.Expr, dict[str, exp.CTE]]] = field(default_factory=list)
+    _complete_states: dict[int, bool] = field(default_factory=dict)
 
     def check_hints(self, text: QueryText) -> None:
         """Check that each hint of options stands at a table.
@@ -95,6 +109,55 @@ class Analysis:
             )
             raise text.error(message)
         self.asked |= relation.scans
+        self.asked_states |= relation.states
+
+    def add_stage(self, stage: Stage) -> None:
+        """Run something before the query itself, over the common table expressions that can be named here."""
+        self.stages.append(stage)
+        self._scopes.append((stage.query, dict(self._named_queries)))
+
+    def name_queries(self) -> None:
+        """Give the queries of stages the common table expressions that they name, when all are rewritten."""
+        from sqlglot import exp
+
+        for query, scope in self._scopes:
+            used: list[exp.Expr] = []
+            own = query.args["with_"].expressions if query.args.get("with_") else []
+            for name, cte in reversed(scope.items()):
+                named = {table.name.lower() for tree in (query, *used) for table in tree.find_all(exp.Table)}
+                if name in named - {each.alias.lower() for each in own}:
+                    used.insert(0, cte.copy())
+            if used:
+                query.set("with_", exp.With(expressions=[*used, *own]))
+
+    def check_rankings(self) -> None:
+        """Check that each ROW_NUMBER has a query around it that keeps its first numbers.
+
+        Raises:
+            SqlError: One does not.
+        """
+        for ranking in self.rankings:
+            if not ranking.planned:
+                raise ranking.text.error(HOW_TO_BOUND, ranking.node)
+
+    @property
+    def is_complete(self) -> bool:
+        """True when everything that this walk asks for is read and kept."""
+        return self.asked <= self.update_before and self.asked_states <= self.kept_states
+
+    def new_state(self) -> int:
+        """Return the number of a further step with state, which is the same in each walk."""
+        number = len(self._complete_states)
+        self._complete_states[number] = number in self.kept_states
+        return number
+
+    def set_complete(self, state: int) -> None:
+        """Note that a step with state returns its old results, whether asked for or not."""
+        self._complete_states[state] = True
+
+    def lacks_results(self, relation: Relation) -> bool:
+        """Return whether a relation has rows without the old results that they replace."""
+        return not all(self._complete_states[state] for state in relation.states)
 
     def text_of(self, query: QueryText) -> str:
         """Return the user's text of a query, with the names of its tables replaced."""
@@ -111,6 +174,7 @@ class Analysis:
         for cte in node.args["with_"].expressions if node.args.get("with_") else ():
             relation = self.query(text, cte.this, tables, names)
             names = {**names, cte.alias.lower(): _renamed(cte, relation)}
+            self._named_queries[cte.alias.lower()] = cte
         if isinstance(node, exp.Subquery):
             self._refuse_modifiers(text, node)
             return self.query(text, node.this, tables, names)
@@ -134,7 +198,7 @@ class Analysis:
         if self.streaming:
             relation = plan_stream_select(self, text, node, sources, nested)
             return stage_windows(self, node, relation)
-        return _batch_select(node, sources)
+        return plan_batch_select(self, text, node, sources)
 
     def _refuse_modifiers(self, text: QueryText, node: exp.Expr) -> None:
         if self.streaming and (node.args.get("order") or node.args.get("limit")):
@@ -245,11 +309,15 @@ class Analysis:
         )
         if self.streaming:
             inner = replace(inner, tree=distinct_unions(inner.tree))
+        outer, self._named_queries = self._named_queries, {}
         relation = self.query(inner, inner.tree, table.view.tables, {})
+        self._named_queries = outer
         self.check_hints(inner)
         name, columns = node.parts[-1].name, table.view.columns
         body = f"({self.text_of(inner)})"
         subquery: Any = exp.Subquery(this=inner.tree)
+        if columns and relation.ranking is not None:
+            raise text.error(_NAMES_OF_NUMBERED, node)
         if columns:
             relation = _with_names(relation, columns)
             names = (*columns, *(("__row_kind",) if relation.is_changelog else ()))
@@ -285,6 +353,8 @@ def _renamed(cte: exp.CTE, relation: Relation) -> Relation:
     names = tuple(column.name for column in alias.columns)
     if not names:
         return relation
+    if relation.ranking is not None:
+        raise relation.ranking.text.error(_NAMES_OF_NUMBERED, cte)
     if relation.is_changelog:
         alias.set("columns", [*alias.columns, exp.to_identifier("__row_kind")])
     return _with_names(relation, names)
@@ -333,32 +403,3 @@ def _expressions_of(item: exp.Expr) -> Iterator[exp.Expr]:
         yield from (item.args["on"],) if isinstance(item.args.get("on"), exp.Expression) else ()
     else:
         yield item
-
-
-def _batch_select(node: exp.Select, sources: tuple[Source, ...]) -> Relation:
-    """Return the relation of a query of a batch, which Spark runs as it is."""
-    from sqlglot import exp
-
-    step: Step | None = None
-    for source in sources:
-        kind = "Join" if step is not None else ""
-        step = (
-            Step(kind, _join_details(source), INSERT_ONLY, (step, source.relation.step))
-            if step
-            else source.relation.step
-        )
-    inputs = (step,) if step else ()
-    details = [f"select=[{', '.join(spark_sql(item) for item in node.expressions)}]"]
-    if where := node.args.get("where"):
-        details.append(f"where=[{spark_sql(where.this)}]")
-    aggregates = node.args.get("group") is not None or any(item.find(exp.AggFunc) for item in node.expressions)
-    step = Step("Aggregate" if aggregates else "Calc", tuple(details), INSERT_ONLY, inputs)
-    times = frozenset[str]().union(*(source.relation.processing_time for source in sources))
-    return Relation(step, processing_time=selected_columns(node, Relation(step, processing_time=times)).processing_time)
-
-
-def _join_details(source: Source) -> tuple[str, ...]:
-    assert source.join is not None  # noqa: S101 - only the first source has no join
-    condition = source.join.args.get("on")
-    kind = f"joinType=[{' '.join(filter(None, (source.join.side, source.join.kind or 'INNER')))}]"
-    return (kind, *((f"where=[{spark_sql(condition)}]",) if condition is not None else ()))

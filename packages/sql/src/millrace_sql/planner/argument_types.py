@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
     from sqlglot import exp
 
 _INTEGERS = {"tinyint", "smallint", "int", "bigint"}
@@ -49,6 +50,19 @@ def type_of(expression: exp.Expr, columns: Mapping[str, Any]) -> ArgumentType:
         if all(side.is_known and side.decimal is None for side in sides):
             return ArgumentType(is_known=True, is_exact=all(side.is_exact for side in sides))
     return UNKNOWN
+
+
+def type_of_sum(argument: exp.Expr, columns: Mapping[str, Any]) -> DataType | None:
+    """Return the type of a sum in Spark; None where that of its argument is not known."""
+    from pyspark.sql.types import DecimalType, DoubleType, LongType
+
+    type_ = type_of(argument, columns)
+    if not type_.is_known:
+        return None
+    if type_.decimal is not None:
+        precision, scale = type_.decimal
+        return DecimalType(min(precision + 10, 38), scale)
+    return LongType() if type_.is_exact else DoubleType()
 
 
 def _named(name: str) -> ArgumentType:

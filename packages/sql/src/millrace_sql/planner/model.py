@@ -132,6 +132,8 @@ class QueryPlan(ABC):
         lost_key: The columns that would identify a row of the result, if it had them all; empty when there are none.
         has_one_row: Whether the result is one row at most, which changes.
         has_windows: Whether it groups by windows of time, which a stream returns when the watermark has passed them.
+        chains_states: Whether one Python function with state reads the results of another one, or is combined with
+            them. Spark runs such a stream, but its check of streams refuses it.
     """
 
     scans: tuple[Scan, ...]
@@ -143,6 +145,7 @@ class QueryPlan(ABC):
     lost_key: tuple[str, ...]
     has_one_row: bool
     has_windows: bool
+    chains_states: bool
 
     @abstractmethod
     def explain(self) -> str:

@@ -12,11 +12,14 @@ from millrace_catalog.jvm import check_stream
 from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.folding import fold
+from millrace_sql.planner.join_stage import JoinStage
 from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
 from millrace_sql.planner.query_text import TOO_DEEP, QueryText, parse_query, place_of_name
+from millrace_sql.planner.rank_stages import RankStage
 from millrace_sql.planner.reference_query import Reference
 from millrace_sql.planner.relations import Relation, spark_sql
+from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import steps_of, tree_of
 from millrace_sql.planner.stream_union import distinct_unions
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
@@ -25,6 +28,9 @@ from millrace_sql.statements import Identifier, Position, SqlText
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
+
+_WITH_STATE = ("Aggregate", "Deduplicate", "Rank")
+_OF_WINDOWS = {"WindowAggregate", "WindowRank"}
 
 
 def plan_query(
@@ -55,30 +61,42 @@ def plan_query(
         SqlError: The query is wrong, or its result would not be exact.
     """
     tables = _remembered(tables)
-    update_before: frozenset[int] = frozenset()
+    update_before, kept_states = frozenset[int](), frozenset[int]()
     try:
         while True:
-            analysis = Analysis(streaming, update_before, time_zone, keeps_results, functions)
-            text, relation = _walk(query, tables, analysis, sink_mode, is_spark=is_spark)
-            if analysis.asked <= update_before:
+            analysis = Analysis(streaming, update_before, time_zone, kept_states, functions)
+            asked = sink_mode.row_kinds, keeps_results
+            text, relation = _walk(query, tables, analysis, *asked, is_spark=is_spark)
+            if analysis.is_complete:
                 return SparkPlan(text, analysis, relation)
-            # An operation needs old rows that are not read yet, and what comes of them: walk again
+            # An operation needs old rows that are not read or kept yet, and what comes of them: walk again
             update_before |= analysis.asked
+            kept_states |= analysis.asked_states
     except RecursionError:
         raise SqlSyntaxError(TOO_DEEP, query.position) from None
 
 
 def _walk(
-    query: SqlText, tables: TableLookup, analysis: Analysis, sink_mode: ChangelogMode, *, is_spark: bool
+    query: SqlText,
+    tables: TableLookup,
+    analysis: Analysis,
+    row_kinds: frozenset[str],
+    keeps_results: bool,
+    *,
+    is_spark: bool,
 ) -> tuple[QueryText, Relation]:
     """Analyse a query once, and return it with the relation of its result."""
     text = parse_query(query, tables, time_zone=analysis.time_zone, is_spark=is_spark, functions=analysis.functions)
     if analysis.streaming:
         text = replace(text, tree=distinct_unions(text.tree))
     relation = analysis.query(text, text.tree, tables, {})
-    if relation.is_changelog and "-U" in sink_mode.row_kinds:
+    analysis.check_rankings()
+    if relation.is_changelog and "-U" in row_kinds:
         analysis.asked |= relation.scans
-    if analysis.asked <= analysis.update_before:
+    if relation.is_changelog and keeps_results:
+        analysis.asked_states |= relation.states
+    if analysis.is_complete:
+        analysis.name_queries()
         analysis.check_hints(text)
         _check_lookups(text, analysis, relation)
     return text, relation
@@ -106,7 +124,7 @@ def _check_lookups(text: QueryText, analysis: Analysis, relation: Relation) -> N
     if len(streams) != 1:
         message = f"a query that looks up {name!r} reads one stream, not {len(streams)}: write one INSERT for each"
         raise text.error(message)
-    aggregates = [step for step in steps_of(relation.step) if step.name.endswith("Aggregate")]
+    aggregates = [step for step in steps_of(relation.step) if step.name.endswith(_WITH_STATE)]
     if aggregates:
         message = (
             f"{aggregates[0].operation} of rows that are joined with the current ones of {name!r} would count within "
@@ -139,7 +157,8 @@ class SparkPlan(QueryPlan):
         self._stages = tuple(analysis.stages)
         self._step = relation.step
         self._source = text.source
-        self.has_windows = any(step.name == "WindowAggregate" for step in steps_of(relation.step))
+        self.has_windows = any(step.name in _OF_WINDOWS for step in steps_of(relation.step))
+        self.chains_states = sum(isinstance(stage, StateStage | RankStage | JoinStage) for stage in analysis.stages) > 1
         self._lookups: list[tuple[Scan, CurrentRows]] = []
         self._read: Callable[[Scan], DataFrame] | None = None
 

@@ -89,5 +89,6 @@ def _plan(spark: SparkSession, sql: str, columns: int) -> str:
     plan = text.partition("== Optimized Logical Plan ==")[2].partition("== Physical Plan ==")[0]
     for spelling, name in _SPELLINGS.items():
         plan = spelling.sub(name, plan)
+    plan = plan.replace("Join Cross,", "Join Inner,")  # FROM a, b is written as the one, and parsed as the other
     numbers: dict[str, int] = {}
     return _EXPRESSION_ID.sub(lambda match: f"#{numbers.setdefault(match.group(), len(numbers))}", plan)

@@ -12,6 +12,8 @@ from millrace_sql.planner.steps import Step
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from millrace_sql.planner.ranking import Ranking
+
 INSERT_ONLY = ChangelogMode.INSERT_ONLY
 
 
@@ -26,7 +28,7 @@ class Relation:
         event_time: The columns with a watermark, in lower case.
         key: The columns that identify a row, in lower case; empty when none are known.
         scans: The scans whose old rows of updates (``-U``) would come out as such, if they were asked for.
-        has_state: Whether Spark keeps state for it, so that it has no old rows and no further state after it.
+        states: The numbers of the steps with state whose results it has; their old results come out only if asked for.
         is_static: Whether a stream reads it as a batch.
         lost_key: The columns that identified its rows before a query left one of them out; empty for none.
         has_one_row: Whether it is one row at most, which changes.
@@ -34,6 +36,7 @@ class Relation:
         volatile: The columns whose values are other ones for the old row of an update than they were, in lower case,
             with the function that makes them so.
         processing_time: The columns that have the time of the micro-batch, in lower case.
+        ranking: Of rows with ROW_NUMBER, which are planned by the query around theirs: their numbering.
     """
 
     step: Step
@@ -42,18 +45,24 @@ class Relation:
     event_time: frozenset[str] = frozenset()
     key: tuple[str, ...] = ()
     scans: frozenset[int] = frozenset()
-    has_state: bool = False
+    states: frozenset[int] = frozenset()
     is_static: bool = False
     lost_key: tuple[str, ...] = ()
     has_one_row: bool = False
     origin: str = ""
     volatile: Mapping[str, str] = field(default_factory=dict)
     processing_time: frozenset[str] = frozenset()
+    ranking: Ranking | None = None
 
     @property
     def mode(self) -> ChangelogMode:
         """The kinds of its rows."""
         return self.step.mode
+
+    @property
+    def has_state(self) -> bool:
+        """True when Spark keeps state for its rows."""
+        return bool(self.states)
 
     @property
     def is_changelog(self) -> bool:

@@ -1,7 +1,7 @@
 """Aggregates that need all values of a group: MIN, MAX and COUNT(DISTINCT) of changing rows, and those of an order.
 
 Spark keeps the values as the state of a Python function, one text for each group; sums and counts beside them are kept
-there too, since a stream has one stateful operation. Values cross as texts, which pandas cannot round.
+there too. Values cross as texts, which pandas cannot round.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from millrace_sql.planner.accumulators import Accumulator
-from millrace_sql.planner.kept_texts import decoded_column, encoded_sql, number_type
+from millrace_sql.planner.kept_texts import decoded_sql, encoded_sql
 from millrace_sql.planner.ordered_values import ORDERED_KINDS, add_ordered, ordered_texts
 from millrace_sql.planner.relations import spark_sql
+from millrace_sql.planner.state_values import ORDERS, order_of
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # pandas-stubs lag behind pandas
@@ -65,11 +66,11 @@ class StateStage:
         kept = self._kept_rows(rows, types)
         groups = [f"__group{number}" for number in range(self.groups)]
         values = [
-            decoded_column(f"__value{number}", accumulator, type_).alias(f"__value{number}")
+            f"{decoded_sql(f'__value{number}', accumulator, type_)} AS __value{number}"
             for number, (accumulator, type_) in enumerate(zip(self.accumulators, types, strict=True))
         ]
         columns = ("__rows", "__first", "__old", "__paired")
-        kept.select(*groups, *values, *columns).createOrReplaceTempView(self.view_name)
+        kept.selectExpr(*groups, *values, *columns).createOrReplaceTempView(self.view_name)
 
     def _kept_rows(self, rows: DataFrame, types: list[DataType]) -> DataFrame:
         groups = [f"__group{number}" for number in range(self.groups)]
@@ -97,10 +98,10 @@ class StateStage:
             ]
         )
         kinds = tuple(
-            (number_type(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
+            (order_of(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
         )
         update = _updater(keys, kinds, returns_old=self.returns_old)
-        return encoded.groupBy(*keys).applyInPandasWithState(update, output, "values STRING", "update", "NoTimeout")
+        return encoded.groupBy(*keys).applyInPandasWithState(update, output, "values STRING", "append", "NoTimeout")
 
 
 def _with_order(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -204,13 +205,4 @@ def _result(value: Any, kind: str, type_: str) -> str | None:
         return str(len(present))
     if not present:
         return None
-    return (min if kind == "min" else max)(present, key=_NUMBERS.get(type_, str))
-
-
-def _float_order(text: str) -> tuple[bool, float]:
-    number = float(text)
-    # Spark has NaN above all other numbers
-    return (True, 0.0) if number != number else (False, number)
-
-
-_NUMBERS: dict[str, Callable[[str], Any]] = {"float": _float_order, "exact": Decimal}
+    return (min if kind == "min" else max)(present, key=ORDERS[type_])

@@ -8,7 +8,6 @@ from millrace.contracts import ChangelogMode
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, spark_sql
 from millrace_sql.planner.steps import Step
-from millrace_sql.planner.temporal_joins import NOW_INSTEAD
 from millrace_sql.planner.volatile import volatile_function
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -
     if left.is_changelog or right.is_changelog:
         # A row that finds no partner, or another one than before, leaves the result
         analysis.asked |= left.scans | right.scans
+        analysis.asked_states |= left.states | right.states
         _check_condition(text, join, left, right)
         mode = ChangelogMode(mode.row_kinds)
     step = Step(step_name, _details(join, side, kind), mode, (left.step, right.step))
@@ -71,6 +71,7 @@ def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -
         left.event_time | right.event_time,
         _key(left, right, join),
         left.scans | right.scans,
+        left.states | right.states,
         is_static=left.is_static and right.is_static,
         origin=left.origin or right.origin,
         volatile={**right.volatile, **left.volatile},
@@ -89,29 +90,19 @@ def _check_condition(text: QueryText, join: exp.Join, left: Relation, right: Rel
 
 
 def _check(text: QueryText, left: Relation, right: Relation, source: Source, side: str) -> None:
-    if left.has_state or right.has_state:
-        message = (
-            f"a join after {(left if left.has_state else right).origin} would need its former results: write them to a "
-            f"table of upsert-kafka, and JOIN that {NOW_INSTEAD}"
-        )
-        raise text.error(message, source.node)
-    if left.is_changelog and right.is_changelog:
-        message = "a regular join of two tables of changes would have to keep and correct the rows of both"
-        raise text.error(f"{message}: {_AS_BATCH}", source.node)
     if source.as_of is not None and left.is_changelog:
         message = "changes cannot be joined with rows as of the micro-batch, since a later change may find other ones"
         raise text.error(f"{message}: {_AS_BATCH}", source.node)
-    changes = left if left.is_changelog else right if right.is_changelog else None
-    if changes is not None and not (right if changes is left else left).is_static:
+    has_changes = any(side.is_changelog or side.has_state for side in (left, right))
+    if has_changes and not (left.is_static or right.is_static):
         message = (
-            f"a regular join of a stream with the changes of {changes.origin} would have to correct joined rows "
-            f"whenever the table changes: JOIN the table itself, to the right of the stream, {NOW_INSTEAD}, or "
-            f"{_AS_BATCH}"
+            "a join of changes after a join with a table that is no stream: write the tables that change first in "
+            f"FROM, and the others after them, or {_AS_BATCH}"
         )
         raise text.error(message, source.node)
-    kept = {"LEFT": left, "RIGHT": right}.get(side)
+    outer = {"LEFT": left, "RIGHT": right}.get(side)
     has_static = left.is_static != right.is_static
-    if (side == "FULL" and has_static) or (kept is not None and kept.is_static and has_static):
+    if (side == "FULL" and has_static) or (outer is not None and outer.is_static and has_static):
         message = (
             f"a {side} JOIN keeps rows of the table that is no stream, which Spark cannot do before the stream ends: "
             "write an INNER JOIN, or keep the rows of the stream"

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.aggregation import plan_aggregation
 from millrace_sql.planner.grouping import aggregates_of
+from millrace_sql.planner.joined_rows import join_changes
 from millrace_sql.planner.lateral_columns import columns_of_laterals, with_laterals
 from millrace_sql.planner.query_text import QueryText
+from millrace_sql.planner.ranked_rows import keep_first_numbers
+from millrace_sql.planner.ranking import ranking_of
 from millrace_sql.planner.relations import (
     INSERT_ONLY,
     Relation,
@@ -42,11 +45,16 @@ def plan_stream_select(
     Raises:
         SqlError: Spark cannot run it, or its result would not be exact.
     """
+    sources = tuple(keep_first_numbers(analysis, text, node, source, plan_stream_select) for source in sources)
+    sources = join_changes(analysis, text, node, sources)
     relation = with_laterals(join_sources(analysis, text, sources), node)
     if relation.is_static and not any(not query.is_static for query in nested):
         step = Step("Calc", _details(node), INSERT_ONLY, (relation.step,))
         now = selected_columns(node, relation).processing_time
         return Relation(step, _columns(node, relation), is_static=True, types=relation.types, processing_time=now)
+    if (ranking := ranking_of(text, node, sources, nested)) is not None:
+        analysis.rankings.append(ranking)
+        return Relation(relation.step, _columns(node, relation), ranking=ranking)
     _check(text, node, relation, nested)
     if _is_grouped(node):
         return plan_aggregation(analysis, text, node, relation, sources)
@@ -73,7 +81,7 @@ def plan_stream_select(
         frozenset(kept[name] for name in relation.event_time if name in kept),
         key,
         relation.scans,
-        has_state=relation.has_state,
+        states=relation.states,
         lost_key=lost_key,
         has_one_row=has_one_row,
         is_static=relation.is_static,
@@ -136,13 +144,9 @@ def _pass_changes_on(
     result = replace(relation, volatile=selected_columns(node, relation).functions)
     if where is not None:
         _check_deterministic(text, where.this, relation)
-    if not key:
-        if relation.has_state and not (analysis.keeps_results or has_one_row):
-            shown = ", ".join(relation.key)
-            message = f"the rows of {relation.origin} are known by {shown or 'nothing'}, which the query leaves out: "
-            raise text.error(message + f"add {shown} to SELECT" if shown else message + "name its groups", node)
+    if not (key or has_one_row):
         analysis.ask_for_old_rows(text, result)
-    if where is not None and relation.has_state and not analysis.keeps_results:
+    if where is not None and analysis.lacks_results(relation):
         # There is no old row to send on: a row that does not pass deletes the one of its key
         passes = f"COALESCE(({spark_sql(where.this)}), FALSE)"
         row_kind = f"CASE WHEN {passes} THEN {row_kind} ELSE '-D' END"
@@ -235,7 +239,9 @@ def _kept_columns(node: exp.Select, relation: Relation, sources: tuple[Source, .
     Of a join it is those of the side that changes, which alone has a key.
     """
     changes = {source.alias.lower() for source in sources if source.relation.is_changelog}
-    return dict(_renames(node, relation, changes if len(sources) > 1 else None))
+    renames = list(_renames(node, relation, changes if len(sources) > 1 else None))
+    # Of several names for a column, the first
+    return dict(reversed(renames))
 
 
 def _renames(node: exp.Select, relation: Relation, aliases: set[str] | None) -> Iterator[tuple[str, str]]:

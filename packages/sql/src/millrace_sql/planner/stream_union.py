@@ -68,9 +68,6 @@ def plan_stream_union(
             "a stream cannot be sorted or cut: leave out ORDER BY and LIMIT, or run the query as a batch", node
         )
     for side in sides:
-        if side.has_state:
-            message = f"UNION ALL needs the former results of {side.origin}: write them to a table of their own first"
-            raise text.error(message, node)
         analysis.ask_for_old_rows(text, side)
     changes = [side for side in sides if side.is_changelog]
     mode = ChangelogMode(frozenset().union(*(side.mode.row_kinds for side in sides)))
@@ -85,6 +82,7 @@ def plan_stream_union(
         types,
         sides[0].event_time & sides[1].event_time,
         scans=sides[0].scans | sides[1].scans,
+        states=sides[0].states | sides[1].states,
         is_static=all(side.is_static for side in sides),
         origin=changes[0].origin if changes else "",
     )

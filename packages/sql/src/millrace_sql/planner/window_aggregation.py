@@ -73,7 +73,6 @@ def plan_windows(
         Step("WindowAggregate", details, INSERT_ONLY, (relation.step,)),
         tuple(name for _, name in grouping.items),
         event_time=frozenset(name.lower() for item, name in grouping.items if item.name.lower() == "window_time"),
-        has_state=False,
     )
 
 

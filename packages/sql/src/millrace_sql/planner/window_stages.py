@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from millrace_sql.planner.analysis import Analysis
 
-_WATERMARK = {"spark.watermarkDelayMs": 0}
+WATERMARK = {"spark.watermarkDelayMs": 0}
 """Metadata by which Spark knows that a column has a watermark; the delay is that of the table's."""
 
 
@@ -43,7 +43,7 @@ class WindowStage:
 
         rows = spark.sql(spark_sql(self.query))
         rows = rows.withColumn("window_time", fn.col("window_time").cast("timestamp"))
-        rows.withMetadata("window_time", _WATERMARK).createOrReplaceTempView(self.view_name)
+        rows.withMetadata("window_time", WATERMARK).createOrReplaceTempView(self.view_name)
 
 
 def stage_windows(analysis: Analysis, node: exp.Select, relation: Relation) -> Relation:
@@ -64,7 +64,7 @@ def stage_windows(analysis: Analysis, node: exp.Select, relation: Relation) -> R
     if is_utc(analysis.time_zone) and not (is_cumulating or is_local_time(relation, column)):
         return windows
     stage = WindowStage(f"millrace_windows_{uuid.uuid4().hex[:12]}", node.copy())
-    analysis.stages.append(stage)
+    analysis.add_stage(stage)
     analysis.is_rewritten = True
     read = parse_expression(f"SELECT * FROM {quoted(stage.view_name)}")  # noqa: S608 - a generated name
     for name in list(node.args):

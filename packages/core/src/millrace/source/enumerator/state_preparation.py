@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from millrace.checkpoint import Offsets, StreamOffset
+from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError
 from millrace.options.connector import SourceOptions
 from millrace.source.splits import OffsetRange, Split
@@ -68,9 +69,10 @@ class StatePreparation:
         if self._state is None:
             self._state = StateId(end.owner, _forget_abandoned(files, ranges))
             self._restart_offsets = end.starting_offsets(start)
-        for each in ranges:
-            if each.partition in end.start_overrides or each.partition not in start.positions:
-                _begin(files, each)
+        new = {each.partition: each.start for each in ranges if each.partition not in start.positions}
+        # A partition that is still empty begins with this micro-batch too
+        for partition, first in {**new, **end.start_overrides}.items():
+            _begin(files, partition, first)
         return [self._with_state(split) for split in splits]
 
     def commit(self, end: StreamOffset) -> None:
@@ -87,10 +89,10 @@ class StatePreparation:
         return Split(split.ranges, is_stream=True, state=self._state, restart_offsets=offsets)
 
 
-def _begin(files: StateFiles, first: OffsetRange) -> None:
-    """Write the state before the first messages of a partition: no rows."""
-    if not files.list_partition(first.partition).snapshots:
-        files.write_snapshot(first.partition, first.start, (), pa.schema([]))
+def _begin(files: StateFiles, partition: TopicPartition, first: int) -> None:
+    """Write the state before the first message of a partition, by its offset: no rows."""
+    if not files.list_partition(partition).snapshots:
+        files.write_snapshot(partition, first, (), pa.schema([]))
 
 
 def _forget_abandoned(files: StateFiles, ranges: Sequence[OffsetRange]) -> int:
