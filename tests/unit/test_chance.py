@@ -22,6 +22,7 @@ RULES = {
             "fuzz.py": SEED,
             "stress.py": SEED,
             "soak/test_debezium.py": SEED,
+            "soak/test_late_requests.py": SEED,
             "soak/test_sql_upserts.py": SEED,
         },
     ),
