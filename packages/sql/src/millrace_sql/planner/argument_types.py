@@ -51,6 +51,11 @@ def type_of(expression: exp.Expr, columns: Mapping[str, Any]) -> ArgumentType:
     return UNKNOWN
 
 
+def of_kind(kind: str) -> ArgumentType:
+    """Return the type of numbers of a kind, such as BIGINT; of DECIMAL, whose digits are not known, for sums alone."""
+    return ArgumentType(is_exact=True) if kind == "DECIMAL" else _named(kind.lower())
+
+
 def _named(name: str) -> ArgumentType:
     if name in _INTEGERS:
         return ArgumentType(is_known=True, is_exact=True)

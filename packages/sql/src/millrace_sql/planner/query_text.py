@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,7 @@ class QueryText:
         session_keys: The columns of PARTITION BY in SESSION, by the last offset of the table's name.
         edits: The differences between the two texts, in order.
         is_spark: Whether what Spark knows means what it means to Spark.
+        type_of: Returns the types of its expressions that follow from its tables; None where these are not known.
     """
 
     source: SqlText
@@ -64,6 +65,7 @@ class QueryText:
     session_keys: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
     is_spark: bool = False
+    type_of: TypeOf | None = None
 
     def position_of(self, node: exp.Expr | None) -> Position | None:
         """Return the place of the first name in a part of the tree; None when it holds no name."""
@@ -100,10 +102,12 @@ def parse_query(
             f"the query ends within a text or a comment: {_one_line(str(error))}", source.position
         ) from None
     text = _parsed(source, tokens, None, time_zone=time_zone, is_spark=is_spark)
-    if tables is None or is_spark or not _TYPED.search(source.text):
+    if tables is None:
         return text
     types = QueryTypes(text.tree, partial(_types_of, text, tables))
-    return _parsed(source, tokens, types.type_of, time_zone=time_zone, is_spark=is_spark)
+    if not is_spark and _TYPED.search(source.text):
+        text = _parsed(source, tokens, types.type_of, time_zone=time_zone, is_spark=is_spark)
+    return replace(text, type_of=types.type_of)
 
 
 def _parsed(
