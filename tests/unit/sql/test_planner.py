@@ -209,6 +209,25 @@ def test_the_changes_of_a_query(query: str, mode: str, key: tuple[str, ...], old
     assert bool(planned.changelog_origin) is (mode != "[I]")
 
 
+@pytest.mark.parametrize(
+    "argument", ["CASE WHEN v > 1 THEN 1 ELSE v END", "LENGTH(name)", "COALESCE(v, 0)", "ABS(v)", "IF(v > 1, v, id)"]
+)
+def test_a_sum_of_integers_is_no_sum_of_floating_point_numbers(argument: str) -> None:
+    for query in (
+        "SELECT name, SUM({}) FROM users GROUP BY name",
+        "SELECT name, SUM(s) FROM (SELECT name, {} AS s FROM users) GROUP BY name",
+    ):
+        assert "Infinity" not in plan(query.format(argument)).sql
+
+
+def test_a_sum_of_an_unknown_type_is_refused() -> None:
+    with pytest.raises(
+        SqlError, match=r"the type of MY_FUNCTION\(v\) is not known .*: write SUM\(CAST\(\.\.\. AS BIGINT"
+    ):
+        plan("SELECT name, SUM(my_function(v)) FROM users GROUP BY name")
+    assert plan("SELECT name, SUM(CAST(my_function(v) AS BIGINT)) FROM users GROUP BY name").scans
+
+
 def test_rows_made_of_one_row_that_changes_are_refused() -> None:
     with pytest.raises(SqlError, match="known by nothing"):
         plan("SELECT explode(array(n, 1)) FROM (SELECT COUNT(*) AS n FROM users)")

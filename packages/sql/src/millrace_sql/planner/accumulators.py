@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from millrace_sql.planner.argument_types import ArgumentType, type_of
+from millrace_catalog.expressions.value_types import kind_of
+from millrace_sql.planner.argument_types import ArgumentType, of_kind, type_of
 from millrace_sql.planner.ordered_values import ORDERED_KINDS, AggregateCall, OrderedKind, ordered_value
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Relation, parse_expression, spark_sql
@@ -134,7 +135,7 @@ class AggregateRewriter:
         argument = _filtered(spark_sql(call.this), condition)
         if isinstance(call, exp.Min | exp.Max):
             return self._column("min" if isinstance(call, exp.Min) else "max", argument)
-        type_ = type_of(call.this, self._relation.types)
+        type_ = self._type_of(call)
         total, count = self._sum(argument, type_), self._column("count", argument)
         if isinstance(call, exp.Sum):
             return f"CASE WHEN {count} > 0 THEN {total} END"
@@ -175,6 +176,23 @@ class AggregateRewriter:
                 f"TO_JSON(STRUCT({', '.join(f'{spark_sql(item)} AS c{number}' for number, item in enumerate(values))}))"
             )
         return f"COALESCE({self._column('distinct', _filtered(value, ' AND '.join(conditions)))}, 0L)"
+
+    def _type_of(self, call: exp.Expr) -> ArgumentType:
+        from sqlglot import exp
+
+        type_ = type_of(call.this, self._relation.types)
+        if not type_.is_known and self._text.type_of is not None:
+            type_ = of_kind(kind_of(self._text.type_of(spark_sql(call.this))))
+        if not type_.is_known and not type_.is_exact:
+            # Integers would go through floating-point numbers, which do not hold them all
+            name, example = call.sql_name(), "BIGINT" if isinstance(call, exp.Sum) else "DOUBLE"
+            argument = spark_sql(call.this)
+            message = (
+                f"the type of {argument} is not known before the query runs: write {name}(CAST(... AS {example})), or "
+                "another type"
+            )
+            raise self._text.error(message, call)
+        return type_
 
     def _sum(self, argument: str, type_: ArgumentType) -> str:
         """Return a sum; of floating-point numbers, what is not finite is counted, for it could not be taken away."""

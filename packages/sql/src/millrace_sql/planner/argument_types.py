@@ -65,6 +65,11 @@ def type_of_sum(argument: exp.Expr, columns: Mapping[str, Any]) -> DataType | No
     return LongType() if type_.is_exact else DoubleType()
 
 
+def of_kind(kind: str) -> ArgumentType:
+    """Return the type of numbers of a kind, such as BIGINT; of DECIMAL, whose digits are not known, for sums alone."""
+    return ArgumentType(is_exact=True) if kind == "DECIMAL" else _named(kind.lower())
+
+
 def _named(name: str) -> ArgumentType:
     if name in _INTEGERS:
         return ArgumentType(is_known=True, is_exact=True)

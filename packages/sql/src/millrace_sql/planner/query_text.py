@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,7 @@ class QueryText:
         session_keys: The columns of PARTITION BY in SESSION, by the last offset of the table's name.
         edits: The differences between the two texts, in order.
         is_spark: Whether what Spark knows means what it means to Spark.
+        type_of: Returns the types of its expressions that follow from its tables; None where these are not known.
     """
 
     source: SqlText
@@ -68,6 +69,7 @@ class QueryText:
     session_keys: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
     is_spark: bool = False
+    type_of: TypeOf | None = None
 
     def position_of(self, node: exp.Expr | None) -> Position | None:
         """Return the place of the first name in a part of the tree; None when it holds no name."""
@@ -119,10 +121,12 @@ def parse_query(
 
     parsed = partial(_parsed, source, tokens, time_zone=time_zone, is_spark=is_spark, functions=known)
     text = parsed(None)
-    if tables is None or not (called or _TYPED.search(source.text)):
+    if tables is None:
         return text
     types = QueryTypes(text.tree, partial(_types_of, text, tables, functions), called)
-    return parsed(types.type_of)
+    if called or (not is_spark and _TYPED.search(source.text)):
+        text = parsed(types.type_of)
+    return replace(text, type_of=types.type_of)
 
 
 def _parsed(
