@@ -12,6 +12,8 @@ _SESSION = "TABLE(SESSION(TABLE events PARTITION BY customer, DESCRIPTOR(moment)
 _FIRST = "SELECT {} FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {} ORDER BY {}) AS rn FROM {}) WHERE {}"
 _JSON = "JSON_VALUE(doc, '$.{}')"
 
+_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+
 EXPRESSIONS = {
     # Numbers
     "integer division": "qty / 2",
@@ -38,6 +40,9 @@ EXPRESSIONS = {
     "ln": "LN(price)",
     "log10": "LOG10(price)",
     "truncate": "TRUNCATE(amount, 1)",
+    "truncate of doubles": "TRUNCATE(price, 1)",
+    "truncate of integers": "TRUNCATE(id, -1)",
+    "truncate to whole numbers": "TRUNCATE(amount)",
     "greatest": "GREATEST(qty, 3)",
     "least": "LEAST(qty, id)",
     "decimal into int": "CAST(amount AS INT)",
@@ -126,7 +131,15 @@ EXPRESSIONS = {
     "timestampadd": "TIMESTAMPADD(MINUTE, qty, ts)",
     "an interval added": "ts + INTERVAL '90' MINUTE",
     "an interval of months": "ts + INTERVAL '1' MONTH",
-    "floor to the hour": "FLOOR(ts TO HOUR)",
+    **{f"floor to the {unit.lower()}": f"FLOOR(ts TO {unit})" for unit in _UNITS},
+    **{f"ceil to the {unit.lower()}": f"CEIL(ts TO {unit})" for unit in _UNITS},
+    "floor of a date": "FLOOR(TO_DATE(day_text) TO MONTH)",
+    "ceil of a date": "CEIL(TO_DATE(day_text) TO WEEK)",
+    "floor of a time with a zone": "FLOOR(CAST(ts AS TIMESTAMP_LTZ(3)) TO DAY)",
+    "a time of day": "CAST(ts AS TIME)",
+    "a time of day in milliseconds": "CAST(ts AS TIME(3))",
+    "a time of day into text": "CAST(CAST(ts AS TIME) AS STRING)",
+    "hours of a time of day": "HOUR(CAST(ts AS TIME))",
     "a timestamp into text": "CAST(ts AS STRING)",
     "a date into text": "CAST(TO_DATE(day_text) AS STRING)",
     "text into a date": "CAST(day_text AS DATE)",
@@ -159,10 +172,37 @@ EXPRESSIONS = {
     "json_value with a type": "JSON_VALUE(doc, '$.a.b' RETURNING INT)",
     "json_value with a default": "JSON_VALUE(doc, '$.zz' DEFAULT 'none' ON EMPTY)",
     "json_value of a name that comes twice": "JSON_VALUE('{\"a\": 1, \"a\": 2}', '$.a')",
+    "json_value with a default for a lax path": "JSON_VALUE(doc, 'lax $.zz' DEFAULT 'none' ON EMPTY)",
+    "json_value with a default for errors": "JSON_VALUE(doc, '$.a' DEFAULT 'none' ON ERROR)",
+    "json_value of null with a default": "JSON_VALUE(doc, '$.e' DEFAULT 'none' ON ERROR)",
+    "json_value of no json": "JSON_VALUE(product, '$.a' DEFAULT 'none' ON ERROR)",
     "json_query": "JSON_QUERY(doc, '$.a')",
+    "json_query of an array": "JSON_QUERY(doc, '$.l')",
+    "json_query of a number": "JSON_QUERY(doc, '$.n')",
+    "json_query of all": "JSON_QUERY(doc, '$')",
+    "json_query with a wrapper": "JSON_QUERY(doc, '$.s' WITH WRAPPER)",
+    "json_query with a conditional wrapper": "JSON_QUERY(doc, '$.l' WITH CONDITIONAL WRAPPER)",
+    "json_query on error": "JSON_QUERY(doc, '$.zz' EMPTY ARRAY ON ERROR)",
+    "json_query on empty": "JSON_QUERY(doc, 'lax $.zz' EMPTY OBJECT ON EMPTY)",
     "json_exists": "JSON_EXISTS(doc, '$.a.b')",
+    "json_exists of null": "JSON_EXISTS(doc, '$.e')",
+    "json_exists of nothing": "JSON_EXISTS(doc, '$.zz')",
+    "json_exists of no json": "JSON_EXISTS(product, '$.a' UNKNOWN ON ERROR)",
+    "json_exists with a lax path": "JSON_EXISTS(doc, 'lax $.zz' TRUE ON ERROR)",
     "is json": "doc IS JSON",
+    "is not json": "product IS NOT JSON",
+    "is json object": "doc IS JSON OBJECT",
+    "is json array": "JSON_QUERY(doc, '$.l') IS JSON ARRAY",
+    "is json scalar": "CAST(qty AS STRING) IS JSON SCALAR",
     "json_object": "JSON_OBJECT('k' VALUE qty)",
+    "json_object without null": "JSON_OBJECT('k' VALUE product, 'a' VALUE JSON_ARRAY(qty, id) ABSENT ON NULL)",
+    "json_object of many types": (
+        "JSON_OBJECT('z' VALUE amount, KEY 'y' VALUE price, 'x' VALUE qty > 3, 'w' VALUE tags)"
+    ),
+    "json_array": "JSON_ARRAY(qty, product, JSON_OBJECT('k' VALUE id))",
+    "json_array with null": "JSON_ARRAY(qty, product NULL ON NULL)",
+    "json_string": "JSON_STRING(product)",
+    "json_string of a number": "JSON_STRING(amount)",
 }
 """Expressions over the columns of ``orders``."""
 
@@ -180,6 +220,22 @@ QUERIES = {
     "union": "SELECT product FROM orders UNION SELECT 'new'",
     "values": "SELECT a, b FROM (VALUES (1, 'x'), (2, 'y')) AS t (a, b)",
     "unnest": "SELECT id, tag FROM orders CROSS JOIN UNNEST(tags) AS t (tag)",
+    "unnest of a map": "SELECT id, k, v FROM orders CROSS JOIN UNNEST(props) AS t (k, v)",
+    "unnest of rows": (
+        "SELECT id, a, b FROM orders CROSS JOIN UNNEST(ARRAY[ROW(id, product), ROW(qty, 'x')]) AS t (a, b)"
+    ),
+    "unnest that keeps rows": "SELECT id, tag FROM orders LEFT JOIN UNNEST(tags) AS t (tag) ON TRUE",
+    "unnest with ordinality": "SELECT id, tag, n FROM orders CROSS JOIN UNNEST(tags) WITH ORDINALITY AS t (tag, n)",
+    "unnest after a comma": "SELECT id, UPPER(tag) AS tag FROM orders, UNNEST(tags) AS t (tag) WHERE tag <> 'a'",
+    "unnest of changes": (
+        "SELECT c.id, x FROM customers AS c CROSS JOIN UNNEST(ARRAY[c.name, c.city]) AS t (x) WHERE x IS NOT NULL"
+    ),
+    "groups of unnested changes": (
+        "SELECT x, COUNT(*) AS n FROM customers CROSS JOIN UNNEST(ARRAY[name, city]) AS t (x) GROUP BY x"
+    ),
+    "union of streams": "SELECT product FROM orders UNION SELECT day_text FROM orders",
+    "union of many": "SELECT qty FROM orders UNION SELECT customer FROM orders UNION SELECT 99 - qty FROM orders",
+    "union of changing tables": "SELECT city FROM customers UNION SELECT kind FROM accounts",
     "in a subquery": "SELECT id FROM orders WHERE customer IN (SELECT id FROM customers WHERE city = 'Oslo')",
     "exists": "SELECT id FROM accounts AS a WHERE EXISTS (SELECT 1 FROM customers AS c WHERE c.id = a.owner)",
     # Aggregates
@@ -250,6 +306,15 @@ QUERIES = {
     "the older session": (
         "SELECT customer, SESSION_START(moment, INTERVAL '8' MINUTE) AS s, COUNT(*) AS n FROM events "
         "GROUP BY customer, SESSION(moment, INTERVAL '8' MINUTE)"
+    ),
+    "the older tumble of a query": (
+        "SELECT product, TUMBLE_ROWTIME(moment, INTERVAL '10' MINUTE) IS NOT NULL AS r, "
+        "TUMBLE_END(moment, INTERVAL '10' MINUTE) AS e, SUM(qty) AS s FROM (SELECT * FROM events WHERE qty > 2) "
+        "GROUP BY product, TUMBLE(moment, INTERVAL '10' MINUTE) HAVING COUNT(*) > 1"
+    ),
+    "the older tumble of local times": (
+        "SELECT TUMBLE_START(t.ts, INTERVAL '10' MINUTE) AS s, COUNT(*) AS n FROM local_events AS t "
+        "GROUP BY TUMBLE(t.ts, INTERVAL '10' MINUTE)"
     ),
     "windows of local times": (
         "SELECT window_start, COUNT(*) AS n "

@@ -257,6 +257,11 @@ def test_a_union_of_streams_has_each_row_once(query: str) -> None:
     assert "UNION ALL" in union.sql
 
 
+def test_a_union_with_rows_that_are_no_stream_is_refused() -> None:
+    with pytest.raises(SqlError, match=r"Spark would read them in each micro-batch; write them to a topic first"):
+        plan("SELECT doc FROM t UNION SELECT 'new'")
+
+
 def test_a_union_of_changes_takes_rows_away_again() -> None:
     assert str(plan("SELECT id FROM u UNION SELECT id FROM t").changelog_mode) == "[I,UA,D]"
 

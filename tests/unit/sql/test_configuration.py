@@ -68,6 +68,11 @@ def test_older_names_mean_the_same(configuration):
         ("execution.checkpointing.interval", "0", "expected a duration above 0, such as '10 s'; got '0'"),
         ("parallelism.default", "none", "expected a whole number; got 'none'"),
         ("table.exec.state.ttl", "1 h", "group by a window of a column with a WATERMARK"),
+        (
+            "table.exec.legacy-cast-behaviour",
+            "ENABLED",
+            "casts mean what they mean in Flink without it: write TRY_CAST",
+        ),
         ("table.builtin-catalog-name", "x", "give it to TableEnvironment(spark, config={...})"),
         ("spark.driver.memory", "1g", "Spark does not let 'spark.driver.memory' be set to '1g' now: [CANNOT_MODIFY"),
     ],
@@ -80,7 +85,16 @@ def test_a_wrong_setting_is_refused_and_changes_nothing(configuration, key, valu
 
 
 @pytest.mark.parametrize(
-    "key", ["table.exec.mini-batch.enabled", "state.backend.type", "restart-strategy", "execution.checkpointing.mode"]
+    "key",
+    [
+        "table.exec.mini-batch.enabled",
+        "table.exec.sink.upsert-materialize",
+        "table.optimizer.runtime-filter.enabled",
+        "python.executable",
+        "state.backend.type",
+        "restart-strategy",
+        "execution.checkpointing.mode",
+    ],
 )
 def test_a_setting_of_flink_that_changes_no_result_is_a_warning(session, configuration, caplog, key):
     configuration.set(key, "x")

@@ -24,6 +24,9 @@ _SPARK = "spark."
 _NOT_HERE = {
     "table.exec.state.ttl": "Spark keeps the state of a group until the watermark passes it: group by a window of a "
     "column with a WATERMARK",
+    "table.exec.legacy-cast-behaviour": "casts mean what they mean in Flink without it: write TRY_CAST for NULL",
+    "table.exec.sink.type-length-enforcer": "lengths are not enforced: write SUBSTRING(x, 1, 10) for a VARCHAR(10)",
+    "table.column-expansion-strategy": "a * stands for all columns: name those that the query needs",
 }
 
 

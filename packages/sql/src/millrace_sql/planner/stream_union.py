@@ -57,16 +57,7 @@ def plan_stream_union(
     Raises:
         SqlError: The operation is not UNION, or a side has no old rows of its updates.
     """
-    from sqlglot import exp
-
-    name = type(node).__name__.upper()
-    if not isinstance(node, exp.Union):
-        advice = "run the query as a batch: SET 'execution.runtime-mode' = 'batch'"
-        raise text.error(f"{name} of streams would need all of their rows: {advice}", node)
-    if node.args.get("order") or node.args.get("limit"):
-        raise text.error(
-            "a stream cannot be sorted or cut: leave out ORDER BY and LIMIT, or run the query as a batch", node
-        )
+    _check(text, node, sides)
     for side in sides:
         analysis.ask_for_old_rows(text, side)
     changes = [side for side in sides if side.is_changelog]
@@ -86,6 +77,25 @@ def plan_stream_union(
         is_static=all(side.is_static for side in sides),
         origin=changes[0].origin if changes else "",
     )
+
+
+def _check(text: QueryText, node: exp.SetOperation, sides: tuple[Relation, ...]) -> None:
+    from sqlglot import exp
+
+    name = type(node).__name__.upper()
+    if not isinstance(node, exp.Union):
+        advice = "run the query as a batch: SET 'execution.runtime-mode' = 'batch'"
+        raise text.error(f"{name} of streams would need all of their rows: {advice}", node)
+    if node.args.get("order") or node.args.get("limit"):
+        raise text.error(
+            "a stream cannot be sorted or cut: leave out ORDER BY and LIMIT, or run the query as a batch", node
+        )
+    if len({side.is_static for side in sides}) > 1:
+        message = (
+            "a UNION of a stream with rows that are no stream, such as VALUES or a table of a database: Spark would "
+            "read them in each micro-batch; write them to a topic first, or run the query as a batch"
+        )
+        raise text.error(message, node)
 
 
 def _add_row_kind(query: Any) -> None:
