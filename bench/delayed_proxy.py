@@ -1,4 +1,4 @@
-"""A proxy that brings a broker some milliseconds away, and counts what clients ask of it."""
+"""A proxy that brings a broker some milliseconds away, and counts what clients ask of it and what they get."""
 
 from __future__ import annotations
 
@@ -55,10 +55,12 @@ class Traffic:
     Attributes:
         connections: The number of connections that they opened.
         requests: The number of requests, by Kafka's name for their kind.
+        answered_bytes: The number of bytes that came from the broker.
     """
 
     connections: int = 0
     requests: Counter[str] = field(default_factory=Counter)
+    answered_bytes: int = 0
 
 
 class DelayedProxy:
@@ -145,7 +147,10 @@ class _Proxy:
             except OSError:
                 data = b""
             under_way.put((time.monotonic() + self.delay_s, data))
-            if requests is not None and (kinds := requests.kinds(data)):
+            if requests is None:
+                with self._lock:
+                    self._traffic.answered_bytes += len(data)
+            elif kinds := requests.kinds(data):
                 with self._lock:
                     self._traffic.requests.update(kinds)
 

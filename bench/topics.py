@@ -112,15 +112,21 @@ class Topics:
         finally:
             consumer.close()
 
+    def ends(self, topic: str) -> list[int]:
+        """Return the end of the log of each partition of a topic."""
+        return [high for _, high in self._bounds(topic)]
+
     def count(self, topic: str) -> int:
         """Count the records of a topic by its offsets."""
+        return sum(high - low for low, high in self._bounds(topic))
+
+    def _bounds(self, topic: str) -> list[tuple[int, int]]:
         consumer = Consumer({**self._client, "group.id": "bench"})
         try:
             partitions = consumer.list_topics(topic, _TIMEOUT_S).topics[topic].partitions
-            bounds = [consumer.get_watermark_offsets(TopicPartition(topic, p), _TIMEOUT_S) for p in partitions]
+            return [consumer.get_watermark_offsets(TopicPartition(topic, p), _TIMEOUT_S) for p in partitions]
         finally:
             consumer.close()
-        return sum(high - low for low, high in bounds)
 
     def _delete(self, topic: str) -> None:
         for deleted in self._admin.delete_topics([topic]).values():

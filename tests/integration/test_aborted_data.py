@@ -10,7 +10,8 @@ from millrace.contracts import TopicPartition
 from millrace.kafka.consumer import KafkaConsumer, new_consumer
 from millrace.kafka.statistics import FetchPositions
 from millrace.options.secrets import Properties
-from millrace.source.reader.fetch import FetchTimeouts, fetch
+from millrace.source.reader.fetch import fetch
+from millrace.source.reader.fetch_timeouts import FetchTimeouts
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from support.kafka import transactional_producer, wait_for_markers

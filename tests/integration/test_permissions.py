@@ -24,7 +24,8 @@ from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace.source.enumerator.planner import Planner
 from millrace.source.enumerator.preflight import check_dead_letter_topics
-from millrace.source.reader.fetch import FetchTimeouts, fetch
+from millrace.source.reader.fetch import fetch
+from millrace.source.reader.fetch_timeouts import FetchTimeouts
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from millrace_broker import KafkaBroker, Listener

@@ -24,7 +24,8 @@ from millrace.kafka.consumer import consumer_for
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.sink.writer.produce import RecordWriter
-from millrace.source.reader.fetch import FetchTimeouts, fetch
+from millrace.source.reader.fetch import fetch
+from millrace.source.reader.fetch_timeouts import FetchTimeouts
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from support.admin import add_passwords

@@ -35,7 +35,9 @@ def test_requests_are_counted_whole_however_they_are_cut(proxy: DelayedProxy) ->
     traffic = proxy.take_traffic()
     assert answer == requests
     assert (traffic.connections, dict(traffic.requests)) == (1, {"Fetch": 2, str(UNNAMED): 1})
-    assert proxy.take_traffic().connections == 0
+    assert traffic.answered_bytes == len(requests)
+    after = proxy.take_traffic()
+    assert (after.connections, after.answered_bytes) == (0, 0)
 
 
 def test_an_answer_takes_the_round_trip(proxy: DelayedProxy) -> None:

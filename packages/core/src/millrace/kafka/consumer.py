@@ -32,16 +32,6 @@ _DEFAULTS = {
     STATISTICS_INTERVAL: STATISTICS_INTERVAL_MS,
 }
 
-_MANY_AT_ONCE = {
-    # 1 MB is read in less time than its fetch takes from brokers that are 10 ms away
-    "fetch.message.max.bytes": "4194304",
-    # What is read while the next fetch is under way, and no more: memory is taken in pieces as large as fetches
-    "queued.max.messages.kbytes": "16384",
-    "queued.min.messages": "50000",
-}
-_FETCH_SIZES = frozenset({"fetch.message.max.bytes", "max.partition.fetch.bytes"})
-"""librdkafka's names for the size of a fetch from a partition."""
-
 _FIXED = {
     "enable.auto.commit": "false",
     "enable.auto.offset.store": "false",
@@ -111,14 +101,6 @@ def consumer_for(client: Properties, resources: WorkerResources = RESOURCES) -> 
         OptionsError: The client does not accept its properties.
     """
     return resources.get(CONSUMERS, client, lambda: new_consumer(client))
-
-
-def many_at_once(client: Properties) -> Properties:
-    """Return the properties of a consumer for ranges of many messages: it fetches more with each request.
-
-    For few messages it would fetch too much, of a log that goes on behind them. The user's own size is left as it is.
-    """
-    return client if _FETCH_SIZES & client.keys() else Properties({**_MANY_AT_ONCE, **client})
 
 
 def new_consumer(

@@ -110,6 +110,11 @@ class StreamTotals:
             for gone in [each for each in self._counts if each not in partitions]:
                 self._gone_errors += self._counts.pop(gone).errors
 
+    def mean_value_bytes(self) -> dict[TopicPartition, float]:
+        """Return the mean size of the values of each partition of which some were read."""
+        with self._lock:
+            return {partition: each.bytes / each.records for partition, each in self._counts.items() if each.records}
+
     def progress(self) -> ReadProgress:
         """Return the totals so far."""
         with self._lock:

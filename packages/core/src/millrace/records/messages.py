@@ -41,6 +41,14 @@ class Messages:
             return parts[0]
         return cls(parts[0].partition, [*chain.from_iterable(part.items for part in parts)], is_mixed=True)
 
+    @classmethod
+    def by_partition(cls, items: list[Message]) -> list[Messages]:
+        """Group messages by their partitions."""
+        groups: dict[TopicPartition, list[Message]] = {}
+        for message in items:
+            groups.setdefault(TopicPartition(message.topic(), message.partition()), []).append(message)
+        return [cls(partition, of_partition) for partition, of_partition in groups.items()]
+
     def values(self) -> Sequence[bytes | None]:
         """Return the value of each message."""
         return list(map(Message.value, self.items)) if self.kept_values is None else self.kept_values

@@ -104,6 +104,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Plan a partition for each split of a micro-batch."""
         from millrace.source.enumerator.planner import plan_micro_batch
+        from millrace.source.enumerator.stream_logs import with_logs
 
         with user_errors():
             # A micro-batch that is repeated comes before `latestOffset`
@@ -115,6 +116,8 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
             if self._config.options.has_primary_key:
                 splits = self._prepare_state(first, last, splits)
         server = self._metrics_server()
+        available = {} if self._available is None else self._available.positions
+        splits = with_logs(splits, last, available, server.mean_value_bytes())
         batch, address = server.begin_batch(len(splits)), server.address
         return [
             SplitPartition(split, ReportTo(address, batch, number) if address else None)

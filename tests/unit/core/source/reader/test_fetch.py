@@ -19,15 +19,9 @@ from millrace.kafka.consumer import KafkaConsumer
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.data_loss_messages import DATA_LOSS_HINT
-from millrace.source.reader.fetch import (
-    BATCH_BYTES,
-    FEW_MESSAGES,
-    FIRST_BATCH_MESSAGES,
-    MAX_BATCH_MESSAGES,
-    POLL_TIMEOUT_S,
-    FetchTimeouts,
-    fetch,
-)
+from millrace.source.reader.fetch import BATCH_BYTES, FIRST_BATCH_MESSAGES, fetch
+from millrace.source.reader.fetch_timeouts import FetchTimeouts
+from millrace.source.reader.polling import FEW_MESSAGES, MAX_BATCH_MESSAGES, POLL_TIMEOUT_S
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from support.waiting import PATIENCE_S

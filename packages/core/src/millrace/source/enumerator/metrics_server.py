@@ -45,6 +45,10 @@ class MetricsServer:
         """Add up the micro-batch that has ended."""
         self._totals.end_batch()
 
+    def mean_value_bytes(self) -> dict[TopicPartition, float]:
+        """Return the mean size of the values of each partition of which some were read."""
+        return self._totals.mean_value_bytes()
+
     def progress(self, partitions: Container[TopicPartition]) -> ReadProgress:
         """Return the totals so far, of the partitions that are still there."""
         self._totals.keep_only(partitions)

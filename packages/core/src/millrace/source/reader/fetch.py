@@ -11,14 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from itertools import chain
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
-from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S
 from millrace.kafka.consumer import KafkaConsumer
 from millrace.kafka.errors import NO_GROUP_CODES, UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
 from millrace.kafka.outages import TOLD_AFTER_S, Outage
@@ -26,14 +25,12 @@ from millrace.kafka.retry import REQUEST_TIMEOUT_S, poll
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.data_loss_messages import DATA_LOSS_HINT, describe_log, logger
+from millrace.source.reader.fetch_timeouts import FetchTimeouts
+from millrace.source.reader.fetched_ahead import FetchedAhead
+from millrace.source.reader.kept_messages import KeptMessages
+from millrace.source.reader.polling import FEW_MESSAGES, MAX_BATCH_MESSAGES, Poller
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
-
-MAX_BATCH_MESSAGES = 5_000
-"""Messages in a batch: enough to make work per batch cheap, few enough to stay in the processor's cache."""
-
-FEW_MESSAGES = 200
-"""Up to as many are asked for, surplus messages of partitions that have finished do not matter for one poll."""
 
 FIRST_BATCH_MESSAGES = 200
 """Messages in a split's first batch, before their average size has been measured."""
@@ -41,29 +38,7 @@ FIRST_BATCH_MESSAGES = 200
 BATCH_BYTES = 8 << 20
 """About the most bytes in a batch, by the size of the messages before."""
 
-POLL_TIMEOUT_S = 0.02
-"""Seconds that one call waits for messages; it returns early when it has all that it asked for."""
-
 _GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.OFFSET_OUT_OF_RANGE}
-
-
-@dataclass(frozen=True)
-class FetchTimeouts:
-    """Time limits of a read that gets no message, in seconds.
-
-    Attributes:
-        early_end_s: After this, a log that ends before offsets that the driver saw has lost data; a new leader learns
-            its high watermark late.
-        refused_s: After this, a client that brokers refuse gives up; they may let it in later.
-        stall_s: After this, a read gives up; a restarted broker is back sooner.
-        quiet_s: After this, a client that fetches and hands out nothing is replaced by one that reports its positions;
-            long enough for one large fetch over a slow network.
-    """
-
-    early_end_s: float = 10.0
-    refused_s: float = SECURITY_ERROR_GRACE_S
-    stall_s: float = 120.0
-    quiet_s: float = 1.0
 
 
 def fetch(
@@ -74,6 +49,8 @@ def fetch(
     fail_on_data_loss: bool = True,
     timeouts: FetchTimeouts | None = None,
     new_follower: Callable[[], KafkaConsumer] | None = None,
+    fetches_singly: bool = False,
+    store: KeptMessages | None = None,
 ) -> Iterator[Messages]:
     """Yield all visible messages of a split's ranges, in batches, in order within each partition.
 
@@ -85,6 +62,8 @@ def fetch(
         timeouts: How long to wait for messages.
         new_follower: Creates a consumer with the same properties whose fetch positions can be followed. It goes on
             where the log has no visible messages for long; None to wait for a visible one, or the end of the partition.
+        fetches_singly: Whether the consumers fetch again only when they are asked to: see `FetchSizes`.
+        store: Keeps what is fetched behind the ranges, and has what earlier tasks have fetched; None to keep nothing.
 
     Raises:
         DataLossError: Some of the offsets are no longer in the log, and that is an error.
@@ -98,6 +77,8 @@ def fetch(
             fail_on_data_loss=fail_on_data_loss,
             timeouts=timeouts or FetchTimeouts(),
             new_follower=new_follower,
+            fetches_singly=fetches_singly,
+            ahead=FetchedAhead(store, split.ranges),
         )
         yield from fetcher.run()
 
@@ -112,35 +93,69 @@ class _Fetcher:
         fail_on_data_loss: bool,
         timeouts: FetchTimeouts,
         new_follower: Callable[[], KafkaConsumer] | None,
+        fetches_singly: bool,
+        ahead: FetchedAhead,
     ) -> None:
         self._consumer = consumer
         self._metrics = metrics
         self._fail = fail_on_data_loss
         self._timeouts = timeouts
         self._new_follower = new_follower
+        self._fetches_singly = fetches_singly
+        self._ahead = ahead
+        self._poller = Poller(consumer, fetches_singly=fetches_singly)
         self._unfinished = {each.partition: each for each in split.ranges}
         self._only_partition = split.ranges[0].partition if len(split.ranges) == 1 else None
         self._positions = {each.partition: each.start for each in split.ranges}
         # Read to their ends, and still assigned
         self._finished: list[TopicPartition] = []
+        # What follows in the client's queue may be of the same partition
+        self._last_polled: TopicPartition | None = None
         self._ended_early: set[TopicPartition] = set()
         self._retried_at: dict[TopicPartition, int] = {}
         # By the reports before the last poll
         self._fetched_to: dict[TopicPartition, int] = {}
         self._batch_size = FIRST_BATCH_MESSAGES
-        # The last poll returned as many as were asked for
-        self._may_have_more = False
+        # Something of them came since the consumer was asked to fetch
+        self._answered: set[TopicPartition] = set()
         self._last_message_at = time.monotonic()
         self._outage = Outage(consumer.client_log.servers)
 
     def run(self) -> Iterator[Messages]:
         with client_errors(f"reading {self._describe_unfinished()}"):
+            kept = [messages for each in list(self._unfinished.values()) for messages in self._take_kept(each)]
             try:
-                self._assign()
+                if self._unfinished:
+                    self._assign()
+                for messages in chain.from_iterable(kept):
+                    self._count(messages)
+                    yield messages
+                self._last_message_at = time.monotonic()
                 while self._unfinished:
                     yield from self._poll()
+                self._keep_rest()
             finally:
                 self._give_back()
+
+    def _take_kept(self, range_: OffsetRange) -> Iterator[Iterator[Messages]]:
+        """Move on behind what an earlier task has fetched of a range, and yield its messages."""
+        kept = self._ahead.find(range_)
+        if kept is not None:
+            self._move(range_, min(kept.end, range_.end))
+            yield kept.up_to(range_.end)
+
+    def _keep_rest(self) -> None:
+        """Keep what the client has fetched behind the ranges for the tasks that go on there."""
+        is_drained = not self._ahead.wanted or self._consumer.owner is not self
+        while not is_drained:
+            polled, is_drained = self._poller.rest()
+            if is_drained:
+                # Before the client fetches again
+                self._consumer.unassign(self)
+            for messages in self._by_partition([message for message in polled if not message.error()]):
+                self._ahead.add(messages)
+            self._forget_failed([message for message in polled if message.error()])
+        self._ahead.keep()
 
     @property
     def _client(self) -> Consumer:
@@ -149,6 +164,8 @@ class _Fetcher:
     def _assign(self) -> None:
         self._consumer.client_log.clear()
         self._finished.clear()
+        self._answered.clear()
+        self._poller = Poller(self._consumer, fetches_singly=self._fetches_singly)
         partitions = [ClientPartition(*partition, self._positions[partition]) for partition in self._unfinished]
         self._consumer.assign(self, partitions)
 
@@ -163,54 +180,50 @@ class _Fetcher:
         finished_before = len(self._finished)
         remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())
         asked = min(self._batch_size, remaining)
-        polled, is_drained = self._consume(asked, remaining)
+        polled, is_drained = self._poller.poll(asked, remaining)
         failed = [message for message in polled if message.error()] if any(map(Message.error, polled)) else []
         batch = [message for message in polled if not message.error()] if failed else polled
         groups = [messages for messages in map(self._advance, self._by_partition(batch)) if messages.items]
-        self._unassign_finished(finished_before if asked <= FEW_MESSAGES else len(self._finished))
+        if batch:
+            self._last_polled = TopicPartition(batch[-1].topic(), batch[-1].partition())
+        due = self._finished[: finished_before if asked <= FEW_MESSAGES else len(self._finished)]
+        if not is_drained and self._last_polled in self._ahead.wanted:
+            due = [partition for partition in due if partition != self._last_polled]
+        self._unassign_finished(due)
         for messages in groups:
             self._count(messages)
             yield messages
         for message in failed:
             self._on_error(message.error(), message)
+        if is_drained:
+            self._fetch_again()
         self._check_stall(has_messages=bool(batch), is_drained=is_drained)
 
-    def _consume(self, asked: int, remaining: int) -> tuple[list[Message], bool]:
-        """Return messages, errors and ends of partitions, and whether nothing more has been fetched by now.
-
-        Args:
-            asked: The number of messages to wait for.
-            remaining: The number of messages that are missing.
-        """
-        if self._may_have_more and asked == remaining <= FEW_MESSAGES:
-            # Surplus messages may be in front of the missing ones: asking for as many as these would take more polls
-            polled = self._client.consume(FEW_MESSAGES, 0)
-            self._may_have_more = len(polled) == FEW_MESSAGES
-            if polled:
-                return polled, not self._may_have_more
-        polled = self._client.consume(asked, POLL_TIMEOUT_S)
-        self._may_have_more = len(polled) == asked
-        return polled, not self._may_have_more
+    def _fetch_again(self) -> None:
+        """Ask a consumer that fetches singly for more of the partitions of which it has handed out all that came."""
+        due = [each for each in self._answered if each in self._unfinished] if self._fetches_singly else []
+        if due:
+            self._client.incremental_unassign([ClientPartition(*each) for each in due])
+            self._client.incremental_assign([ClientPartition(*each, self._positions[each]) for each in due])
+        self._answered.clear()
 
     def _by_partition(self, batch: list[Message]) -> list[Messages]:
         if not batch:
             return []
-        if self._only_partition:
-            return [Messages(self._only_partition, batch)]
-        groups: dict[TopicPartition, list[Message]] = {}
-        for message in batch:
-            groups.setdefault(TopicPartition(message.topic(), message.partition()), []).append(message)
-        return [Messages(partition, items) for partition, items in groups.items()]
+        return [Messages(self._only_partition, batch)] if self._only_partition else Messages.by_partition(batch)
 
     def _advance(self, messages: Messages) -> Messages:
         """Move on behind the messages, and leave out those that are not of the range."""
         range_ = self._unfinished.get(messages.partition)
         if range_ is None:
+            self._ahead.add(messages)
             return Messages(messages.partition, [])
         items = messages.items
+        self._answered.add(range_.partition)
         self._ended_early.discard(range_.partition)
         last = items[-1].offset()
         if last >= range_.end:
+            self._ahead.add(Messages(messages.partition, [each for each in items if each.offset() >= range_.end]))
             items = [message for message in items if message.offset() < range_.end]
         self._move(range_, last + 1)
         return Messages(messages.partition, items)
@@ -221,13 +234,13 @@ class _Fetcher:
             del self._unfinished[range_.partition]
             self._finished.append(range_.partition)
 
-    def _unassign_finished(self, count: int) -> None:
-        """Stop fetching the first ``count`` of the partitions that have finished, unless no other is left.
+    def _unassign_finished(self, due: list[TopicPartition]) -> None:
+        """Stop fetching some of the partitions that have finished, unless no other is left.
 
         The call takes half a millisecond. A small split often ends with the poll after the one that finished a
-        partition, so the call is put off until then.
+        partition, so the call is put off until then. It also drops what the client has fetched of them.
         """
-        due, self._finished = self._finished[:count], self._finished[count:]
+        self._finished = [partition for partition in self._finished if partition not in due]
         if due and self._unfinished:
             self._client.incremental_unassign([ClientPartition(*partition) for partition in due])
 
@@ -247,6 +260,7 @@ class _Fetcher:
         if range_ is None:
             if message.topic() is None and code not in NO_GROUP_CODES:
                 raise KafkaException(error)
+            self._forget_failed([message])
             return
         if code == KafkaError._PARTITION_EOF:
             # The offsets after the last visible record are gaps: markers of transactions, or compacted away
@@ -259,11 +273,18 @@ class _Fetcher:
         else:
             raise KafkaException(error)
 
+    def _forget_failed(self, failed: list[Message]) -> None:
+        """Keep nothing of partitions of which something could not be fetched."""
+        for message in failed:
+            if message.error().code() != KafkaError._PARTITION_EOF:
+                self._ahead.forget(TopicPartition(message.topic(), message.partition()))
+
     def _on_end_of_partition(self, range_: OffsetRange, position: int) -> None:
         if position >= range_.end:
             self._move(range_, position)
         else:
             self._ended_early.add(range_.partition)
+            self._answered.add(range_.partition)
 
     def _check_stall(self, *, has_messages: bool, is_drained: bool) -> None:
         now = time.monotonic()

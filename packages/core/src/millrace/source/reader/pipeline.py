@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from millrace.configuration import SourceConfig
 from millrace.gc_control import garbage_collection_paused
-from millrace.kafka.consumer import KafkaConsumer, consumer_for, many_at_once, new_consumer
+from millrace.kafka.consumer import KafkaConsumer, consumer_for, new_consumer
+from millrace.kafka.fetch_sizes import FetchSizes, for_ranges, many_at_once
 from millrace.kafka.statistics import FetchPositions
 from millrace.options.secrets import Properties
 from millrace.records.messages import Messages
@@ -16,6 +17,7 @@ from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace.source.reader.error_policy import ErrorPolicy
 from millrace.source.reader.fetch import fetch
 from millrace.source.reader.header_filter import filter_by_headers, load_header_filter
+from millrace.source.reader.kept_messages import kept_messages_of_executor
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import Split
 from millrace.worker import RESOURCES, WorkerResources
@@ -53,19 +55,21 @@ def read_split(
 
 
 def consumer_of_split(client: Properties, split: Split, resources: WorkerResources = RESOURCES) -> KafkaConsumer:
-    """Return the worker's consumer for a split: another one for a range of many messages than for others.
+    """Return the worker's consumer for a split: another one for ranges of many messages than for others.
 
     Args:
         client: Properties for the Kafka client.
         split: What to read.
         resources: Keeps the consumers.
     """
-    return consumer_for(_properties_of_split(client, split), resources)
+    return consumer_for(_fetch_sizes(client, split).properties, resources)
 
 
-def _properties_of_split(client: Properties, split: Split) -> Properties:
+def _fetch_sizes(client: Properties, split: Split) -> FetchSizes:
+    if any(each.log and each.log.goes_on for each in split.ranges):
+        return for_ranges(client, [len(each) * (each.log.value_bytes if each.log else 0) for each in split.ranges])
     has_many = len(split.ranges) == 1 and len(split.ranges[0]) >= MANY_MESSAGES
-    return many_at_once(client) if has_many else client
+    return FetchSizes(many_at_once(client) if has_many else client)
 
 
 def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Split], Iterable[Messages]]:
@@ -75,12 +79,15 @@ def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Spli
         # Spark asks for a partition, and so for an empty split, even where there is nothing to read
         if not split.ranges:
             return ()
+        sizes = _fetch_sizes(config.client, split)
         return fetch(
-            consumer_of_split(config.client, split),
+            consumer_for(sizes.properties),
             split,
             metrics,
             fail_on_data_loss=config.options.fail_on_data_loss,
-            new_follower=lambda: new_consumer(_properties_of_split(config.client, split), FetchPositions()),
+            new_follower=lambda: new_consumer(sizes.properties, FetchPositions()),
+            fetches_singly=sizes.is_single,
+            store=kept_messages_of_executor(config.client),
         )
 
     return fetch_split
