@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from confluent_kafka.schema_registry import Schema, header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONSerializer

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import partial
@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace.errors import MessageError
 from millrace_catalog.types import Array, DataType, Map, Row
 from millrace_catalog.types.arrow import to_arrow
+from millrace_cdc.errors import FunctionFailedError
 from millrace_cdc.functions.sources import FunctionSource
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.arrow_rows import JsonColumns
@@ -76,7 +76,7 @@ class FunctionCalls:
         """Yield batches with results in place of arguments.
 
         Raises:
-            MessageError: A function fails, or returns a value of another type than it says.
+            FunctionFailedError: A function fails, or returns a value of another type than it says.
         """
         return map(self._run_batch, batches)
 
@@ -107,30 +107,32 @@ class FunctionCalls:
             called = [index for index, row in enumerate(rows) if row != b"null"]
             texts: list[str | None] = [None] * len(rows)
             if called:
-                error_place = partial(_described, table, shown, place, called)
-                for index, text in zip(
-                    called, _call(call, [rows[index] for index in called], error_place), strict=True
-                ):
+                failed = partial(_failure, table, shown, place, called)
+                for index, text in zip(called, _call(call, [rows[index] for index in called], failed), strict=True):
                     texts[index] = text
             found.append(texts)
         return found
 
 
-def _call(call: RunnableCall, rows: Sequence[bytes], place: Any) -> list[str | None]:
+Failure = Callable[[int | None, str], FunctionFailedError]
+"""Makes the error of a row by its number among those of a call, or of all rows, with what is wrong."""
+
+
+def _call(call: RunnableCall, rows: Sequence[bytes], failed: Failure) -> list[str | None]:
     function = partial(call.source.load(), **dict(call.options))
     schema = pa.schema([(argument_name(number), argument_type(type_)) for number, type_ in enumerate(call.arguments)])
     columns = JsonColumns(schema).read(rows).columns if call.arguments else []
-    results = _call_arrow(call, function, columns, len(rows), place) if call.is_arrow else None
-    return _texts(_call_rows(call, function, columns, len(rows), place) if results is None else results, call.result)
+    results = (_call_arrow if call.is_arrow else _call_rows)(call, function, columns, len(rows), failed)
+    return _texts(results, call.result)
 
 
-def _call_arrow(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, place: Any) -> pa.Array:
+def _call_arrow(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, failed: Failure) -> pa.Array:
     try:
         found = function(*(column.combine_chunks() for column in columns))
         found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
         return _checked_array(found, count).cast(to_arrow(call.result))
     except Exception as error:
-        raise MessageError(f"{place(None)}: {type(error).__name__}: {error}") from error
+        raise failed(None, f"{type(error).__name__}: {error}") from error
 
 
 def _checked_array(found: Any, count: int) -> pa.Array:
@@ -140,14 +142,14 @@ def _checked_array(found: Any, count: int) -> pa.Array:
     raise TypeError(f"expected an array of Arrow with {count} values, found {shown}")
 
 
-def _call_rows(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, place: Any) -> pa.Array:
+def _call_rows(call: RunnableCall, function: Any, columns: Sequence[Any], count: int, failed: Failure) -> pa.Array:
     values = [column.to_pylist(maps_as_pydicts="strict") for column in columns]
     results, type_ = [], to_arrow(call.result)
     for index, arguments in enumerate(zip(*values, strict=True) if values else [()] * count):
         try:
             results.append(function(*arguments))
         except Exception as error:
-            raise MessageError(f"{place(index)}: {type(error).__name__}: {error}") from error
+            raise failed(index, f"{type(error).__name__}: {error}") from error
     try:
         return pa.array(results, type_)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -155,8 +157,7 @@ def _call_rows(call: RunnableCall, function: Any, columns: Sequence[Any], count:
             try:
                 pa.array([result], type_)
             except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-                sentence = f"expected a result of {call.result}, found {result!r}"
-                raise MessageError(f"{place(index)}: {sentence}") from error
+                raise failed(index, f"expected a result of {call.result}, found {result!r}") from error
         raise
 
 
@@ -172,8 +173,10 @@ def _place(batch: pa.RecordBatch, cells: Sequence[tuple[int, int]], index: int) 
     return f" for the message of topic {topic!r}, partition {partition}, offset {offset}"
 
 
-def _described(table: str, shown: str, place: Any, called: Sequence[int], index: int | None) -> str:
-    return f"table {table!r}: {shown} fails{'' if index is None else place(called[index])}"
+def _failure(
+    table: str, shown: str, place: Callable[[int], str], called: Sequence[int], index: int | None, problem: str
+) -> FunctionFailedError:
+    return FunctionFailedError(table, f"{shown} fails{'' if index is None else place(called[index])}: {problem}")
 
 
 def _texts(results: pa.Array, type_: DataType) -> list[str | None]:
