@@ -6,6 +6,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from millrace_cdc import Pipeline
+from support.kafka import consume, produce
 
 ADDRESSES = """
 import pyarrow as pa
@@ -79,3 +80,39 @@ def test_a_function_that_fails_is_told_with_table_rule_and_message(spark, tmp_pa
     assert "table 'shop.users': transform of shop.users, line 13, column 59: share(rate) fails for the message" in str(
         told.value
     )
+
+
+@pytest.mark.nightly
+def test_a_function_that_fails_pauses_its_table_and_others_go_on(spark, connection, broker, make_topic, tmp_path):
+    topic, dead = make_topic(), make_topic()
+    messages = [
+        b'{"t": "users", "id": 1, "rate": 2}',
+        b'{"t": "other", "id": 7}',
+        b'{"t": "users", "id": 2, "rate": 0}',
+    ]
+    produce(broker.bootstrap_servers, topic, [{"value": message} for message in messages])
+    pipeline = Pipeline.from_yaml(f"""
+source:
+  type: kafka
+  properties.bootstrap.servers: {connection["properties.bootstrap.servers"]}
+  topic: {topic}
+  scan.startup.mode: earliest-offset
+  value.format: json
+  json.decode.parser-table-id.fields: t
+transform:
+  - {{source-table: users, projection: 'id, share(rate) AS share'}}
+pipeline:
+  table.failure.behavior: pause
+  dirty-data.collector: {{type: topic, topic: {dead}}}
+  user-defined-function:
+    - {{name: share, python-code: "def eval(rate): return 100 / rate", return-type: DOUBLE}}
+sink: {{type: values, print.enabled: false, materialized.in.memory: true}}
+""")
+    running = pipeline.run(spark, checkpoint_location=str(tmp_path), once=True)
+    running.await_termination()
+    assert list(running.progress.paused) == ["users"]
+    assert "share(rate) fails for the message of topic" in running.progress.paused["users"]
+    assert "division by zero" in running.progress.paused["users"]
+    assert running.sink.tables["other"] == [{"t": "other", "id": 7}]
+    assert not running.sink.tables.get("users")
+    assert [message.value() for message in consume(broker.bootstrap_servers, dead)] == [messages[0], messages[2]]

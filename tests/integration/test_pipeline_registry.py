@@ -55,14 +55,16 @@ class Changes:
         self._schemas[table] = self._registry.register(f"{self._topic}-{table}", schema), schema
 
     def send(self, *changes: tuple[str, str, Any, Any]) -> list[bytes]:
-        """Send changes and a tombstone; return the messages of the former."""
-        messages = []
-        for table, operation, before, after in changes:
+        """Send changes and a tombstone, every other one with its schema in a header; return the former's values."""
+        records: list[dict[str, Any]] = []
+        for number, (table, operation, before, after) in enumerate(changes):
             schema_id, schema = self._schemas[table]
             change = {"before": before, "after": after, "source": {"db": "shop", "table": table}, "op": operation}
-            messages.append(framed(schema_id, plain(schema), change))
-        produce(self._servers, self._topic, [{"value": value} for value in (*messages, None)])
-        return messages
+            value = framed(schema_id, plain(schema), change)
+            in_header = {"value": value[5:], "headers": [("__value_schema_id", value[:5])]}
+            records.append(in_header if number % 2 == 0 else {"value": value})
+        produce(self._servers, self._topic, [*records, {"value": None}])
+        return [record["value"] for record in records]
 
 
 def test_tables_follow_the_schemas_of_a_registry_and_one_that_the_sink_refuses_is_paused(

@@ -288,3 +288,22 @@ def test_a_given_schema_that_does_not_fit_the_columns_is_refused(registry: Any) 
 def test_without_topic_and_subject_a_write_is_refused(options: AvroRegistryOptions) -> None:
     with pytest.raises(OptionsError, match=r"option 'subject' is required where rows are not written to a topic"):
         AvroConfluentFormat(options).encoder(ROWS.schema).encode(ROWS)
+
+
+def test_a_guid_that_the_registry_does_not_know_is_malformed(registry: Any, options: AvroRegistryOptions) -> None:
+    schema = record({"name": "id", "type": "int"})
+    schema_id = registry.register("guids-value", schema)
+    messages = [
+        framed(schema_id, schema, {"id": 1}),
+        b"\1" + bytes(range(16)) + b"\2",
+        framed(schema_id, schema, {"id": 2}),
+    ]
+    decoded = AvroConfluentFormat(options).decoder(pa.schema([("id", pa.int64())])).decode(Payloads(messages))
+    assert decoded.rows.to_pylist() == [{"id": 1}, {"id": 2}]
+    (error,) = decoded.errors
+    assert error.index == 1
+    assert error.reason == (
+        f"schema 00010203-0405-0607-0809-0a0b0c0d0e0f is not in the registry at {registry.url}, which may know no "
+        "GUIDs of schemas, such as this one: then set value.schema.id.serializer and key.schema.id.serializer of the "
+        "producer to Confluent's PrefixSchemaIdSerializer"
+    )

@@ -13,8 +13,9 @@ from millrace_catalog.inference import DebeziumInferenceOptions
 from millrace_catalog.types.spark import from_spark_schema
 from millrace_cdc.definitions.rules import RouteRule, TransformRule, rules_digest
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.micro_batch_states import MicroBatchStates
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution

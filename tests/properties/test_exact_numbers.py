@@ -29,9 +29,10 @@ from millrace_cdc.connectors.table_changes.final_changes import final_changes
 from millrace_cdc.connectors.values.lines import change_lines, parse_changes
 from millrace_cdc.rows.arrow_rows import JsonColumns
 from millrace_cdc.rows.change_encoding import TypedRowReader
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.transform_programs import RuleColumns
 

@@ -14,7 +14,8 @@ from millrace.errors import SchemaError
 from millrace_catalog.inference import DebeziumInferenceOptions
 from millrace_cdc.definitions.rules import RouteRule
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas

@@ -101,6 +101,21 @@ def test_rules_have_their_tables_and_one_without_is_a_problem_at_its_place():
     assert [target.id for target in found.targets] == ["all.t"]
 
 
+def test_a_table_that_lacks_the_primary_key_of_a_rule_is_noted_and_a_rule_whose_tables_all_do_is_a_problem():
+    messages = '+I a.t {"id": 1}\n+I a.u {"name": "x"}'
+    found = plan(messages, f"transform: [{{source-table: 'a.\\.*', primary-keys: id}}]\n{SINK}")
+    assert problems(found) == []
+    assert [note for note in found.notes if "primary-keys" in note] == [
+        "table 'a.u' has no column id, which 'primary-keys' of its transform names: it has no primary key"
+    ]
+    assert {target.id: target.primary_key for target in found.targets} == {"a.t": ("id",), "a.u": ()}
+    (problem,) = problems(plan(messages, f"transform: [{{source-table: 'a.\\.*', primary-keys: nope}}]\n{SINK}"))
+    assert problem == (
+        "line 6, column 51: transform 1 (a.\\.*): none of its tables has the primary key (nope) that 'primary-keys' "
+        "names"
+    )
+
+
 def test_rules_are_no_problem_while_there_are_no_tables():
     found = plan("", f"route: [{{source-table: b.t, sink-table: c.t}}]\n{SINK}")
     assert problems(found) == []

@@ -17,7 +17,8 @@ from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.connectors.values.lines import parse_changes
 from millrace_cdc.definitions.rules import RouteRule
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.task_reports import Place
 from millrace_cdc.table_id import TableId, table_id, topic_table

@@ -1,11 +1,11 @@
-"""The error of a wrong definition: all of its problems, each with its place in the file."""
+"""Errors of definitions, with all of their problems and their places in the file, and of functions that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from millrace.errors import MillraceError
+from millrace.errors import MessageError, MillraceError
 
 
 class Position(NamedTuple):
@@ -51,3 +51,30 @@ class PipelineError(MillraceError):
         if len(self.problems) == 1:
             return f"{self.name}: {self.problems[0]}"
         return "\n  ".join([f"{self.name} has {len(self.problems)} problems:", *map(str, self.problems)])
+
+
+class FunctionFailedError(MessageError):
+    """A user-defined function has failed for a row.
+
+    Args:
+        table: The id of the row's table.
+        reason: The call, the place of the message, and the exception.
+    """
+
+    def __init__(self, table: str, reason: str) -> None:
+        super().__init__(table, reason)
+        self.table = table
+        self.reason = reason
+
+    @classmethod
+    def table_in(cls, failure: BaseException) -> str | None:
+        """Return the id of the table that such an error of a Python worker names; None for another failure of Spark."""
+        _, start, rest = (cls.message_in(failure) or "").partition(_TABLE)
+        table, end, _ = rest.partition(_END)
+        return table if start and end else None
+
+    def __str__(self) -> str:
+        return f"{_TABLE}{self.table}{_END}{self.reason}"
+
+
+_TABLE, _END = "table '", "': "

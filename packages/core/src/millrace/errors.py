@@ -61,6 +61,8 @@ click:
     millrace_cdc
         MillraceError
         └── PipelineError           the definition of a pipeline is wrong; says where, all problems at once
+        MessageError
+        └── FunctionFailedError     a user-defined function of a pipeline has failed for a row
         MalformedMessageError
         └── MalformedKeyError       the key of a message is not what the columns of keys need
         Exception

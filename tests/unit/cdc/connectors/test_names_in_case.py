@@ -14,7 +14,8 @@ from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
 from millrace_cdc.connectors.iceberg.schema import iceberg_schema
 from millrace_cdc.connectors.jdbc.sink import JdbcPipelineSink
 from millrace_cdc.connectors.parquet.sink import ParquetPipelineSink
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.task_reports import Place
 from support.pipeline_sinks import Table, make_sink
 

@@ -13,7 +13,8 @@ from millrace.change_dialects import SkipReason
 from millrace.contracts import SinkCapabilities
 from millrace.errors import MessageError
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.task_reports import TaskReport, describe_skipped, read_report
 from support.cases import CASES

@@ -14,9 +14,10 @@ from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions, Position
 from millrace_catalog.types import parse_schema
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.extra_columns import ExtraColumns
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_state import TableSchemas
 from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.task_reports import read_report

@@ -14,8 +14,9 @@ from millrace_cdc.connectors.values.lines import schema_change_line
 from millrace_cdc.definitions.rules import RouteRule, TransformRule, rules_digest
 from millrace_cdc.errors import PipelineError
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.micro_batch_states import MicroBatchStates
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest
 from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner

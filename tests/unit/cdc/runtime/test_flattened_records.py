@@ -7,9 +7,10 @@ import json
 import pytest
 
 from millrace.errors import MessageError
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.flattened_records import JsonRowOptions
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.task_reports import Place
 

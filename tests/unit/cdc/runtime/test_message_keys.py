@@ -11,8 +11,9 @@ import pytest
 from millrace.errors import SchemaError
 from millrace_catalog.inference import DebeziumInferenceOptions
 from millrace_catalog.inference.options import CanalInferenceOptions
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.message_keys import KeyWarnings
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.table_schema import TableSchema
 from millrace_cdc.runtime.task_reports import Place
 

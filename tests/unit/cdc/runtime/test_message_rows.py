@@ -12,8 +12,9 @@ from millrace.change_dialects import SkipReason
 from millrace.errors import MessageError
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace_catalog.inference import JsonInferenceOptions
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.flattened_records import JsonRowOptions
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.task_reports import read_report
 
 ARRAY = b'[{"id": 1, "n": 1}, null, {"id": 2, "n": 1.5}]'

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from millrace.change_dialects import SkipReason
+from millrace.contracts import SampledMessage
 from millrace.errors import MessageError, OptionsError
 from millrace.options.parser import OptionParser
+from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.change_parser import ChangeParser
-from millrace_cdc.runtime.task_reports import Place
+from millrace_cdc.runtime.extra_columns import HEADERS_COLUMN
+from millrace_cdc.runtime.task_reports import Place, read_report
 from millrace_formats.avro.registry.options import DebeziumAvroOptions
 from millrace_formats.avro.registry.schemas import avro_registry
 from unit.formats.avro.datums import framed, plain
@@ -196,6 +202,9 @@ def test_malformed_messages_are_told_with_their_place(parser, payload, reason):
         parser.changes(PLACE, payload)
 
 
+KEY = {"type": "record", "name": "Key", "namespace": "shop", "fields": [{"name": "id", "type": "long"}]}
+
+
 def test_options_are_those_of_the_format():
     assert [(each.option, each.sentence) for each in source().problems()] == [
         ("value.format", "option 'debezium-avro-confluent.url' is required")
@@ -213,8 +222,59 @@ def test_options_are_those_of_the_format():
 
 def test_keys_in_avro_are_primary_keys():
     settings = source(**{f"{NAME}.url": URL, "primary-keys-from": "key"}).parser_settings
-    schema = {"type": "record", "name": "Key", "namespace": "shop", "fields": [{"name": "id", "type": "long"}]}
-    key_id = avro_registry(NAME, DebeziumAvroOptions(url=URL)).register("shop-key", json.dumps(schema), is_new=True)
+    key_id = avro_registry(NAME, DebeziumAvroOptions(url=URL)).register("shop-key", json.dumps(KEY), is_new=True)
     value = message(register("shop", SCHEMA), SCHEMA, "c", None, ROW)
-    (change,) = ChangeParser(settings, {}).changes(PLACE, value, framed(key_id, plain(schema), {"id": 7}))
+    (change,) = ChangeParser(settings, {}).changes(PLACE, value, framed(key_id, plain(KEY), {"id": 7}))
     assert change.primary_key == ("id",)
+
+
+def batch_of(*messages: dict[str, Any]) -> pa.RecordBatch:
+    """Return messages, which are given by key, value and headers, as a source's batch."""
+    headers = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    columns: dict[str, tuple[list[Any], pa.DataType]] = {
+        "topic": (["topic"] * len(messages), pa.string()),
+        "partition": ([0] * len(messages), pa.int32()),
+        "offset": (list(range(len(messages))), pa.int64()),
+        "timestamp": ([0] * len(messages), pa.timestamp("us", "UTC")),
+        "key": ([each.get("key") for each in messages], pa.binary()),
+        "value": ([each.get("value") for each in messages], pa.binary()),
+        HEADERS_COLUMN: (
+            [[{"key": name, "value": value} for name, value in each.get("headers", ())] for each in messages],
+            headers,
+        ),
+    }
+    return pa.record_batch({name: pa.array(values, type_) for name, (values, type_) in columns.items()})
+
+
+def test_schemas_of_keys_and_values_may_be_in_headers(caplog):
+    collector = plugin_manager().refer(DEAD_LETTER_COLLECTOR, "logger")
+    settings = source(**{f"{NAME}.url": URL, "primary-keys-from": "key"}).parser_settings
+    settings = replace(settings, skips_malformed=True, collector=collector)
+    assert HEADERS_COLUMN in settings.source_columns
+    key_id = avro_registry(NAME, DebeziumAvroOptions(url=URL)).register("shop-key", json.dumps(KEY), is_new=True)
+    value_id = register("shop", SCHEMA)
+    key = framed(key_id, plain(KEY), {"id": 7})
+    value = message(value_id, SCHEMA, "c", None, ROW)
+    in_headers = [("__key_schema_id", key[:5]), ("other", None), ("__value_schema_id", value[:5])]
+    batch = batch_of(
+        {"key": key, "value": value},
+        {"key": key[5:], "value": value[5:], "headers": in_headers},
+        {"key": key[5:], "value": None, "headers": in_headers},
+        {"key": key[5:], "value": b"broken", "headers": in_headers},
+    )
+    changes, last = ChangeParser(settings, {}).parse(iter([batch]))
+    assert [json.loads(row)["id"] for row in changes.column("after").to_pylist()] == [7, 7]
+    report = read_report(last.column("report")[0].as_py())
+    assert report.tables["d.public.t1"].required[0].primary_key == ("id",)
+    assert not report.tables["d.public.t1"].key_problem
+    assert (report.malformed, report.skipped[SkipReason.TOMBSTONE]) == (1, 1)
+    # Collectors get messages as they were
+    assert "It begins with 'broken'" in caplog.text
+
+
+def test_a_sampled_message_has_the_schemas_of_its_headers(parser):
+    settings = source(**{f"{NAME}.url": URL}).parser_settings
+    value = message(register("shop", SCHEMA), SCHEMA, "c", None, ROW)
+    sampled = SampledMessage(0, 5, None, value[5:], (("__value_schema_id", value[:5]),))
+    (change,) = parser.changes(PLACE, sampled.value, None, None, settings.schemas_of_sample(sampled))
+    assert change.table == "d.public.t1"

@@ -12,9 +12,9 @@ from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
-from millrace_cdc.errors import PipelineError
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
@@ -115,8 +115,24 @@ def test_tables_that_go_to_one_table_widen_it_together():
 def test_a_transform_gives_a_table_its_primary_key():
     transforms = [TransformRule(source_table=r"\.*.\.*", primary_keys=("id",))]
     assert run(evolution(transforms=transforms), insert("orders", id=1)).sinks["shop.orders"].primary_key == ("id",)
-    with pytest.raises(PipelineError, match="option 'primary-keys': there is no column 'id'; there are name"):
-        run(evolution(transforms=transforms), insert("users", name="x"))
+
+
+def test_a_table_without_the_columns_of_a_rules_key_is_named_once_and_ends_no_other(caplog):
+    transforms = [TransformRule(source_table=r"\.*.\.*", primary_keys=("id",))]
+    found = evolution(transforms=transforms)
+    state = run(found, insert("users", name="x"), insert("orders", id=1))
+    assert state.sinks["shop.orders"].primary_key == ("id",)
+    assert state.sinks["shop.users"].primary_key == ()
+    assert columns(state, "shop.users") == "name STRING"
+    # It began without a key, which cannot change, whatever columns it gets
+    later = run(found, insert("users", name="y", id=1), insert("users", name="z", more=1), state=state)
+    assert later.sinks["shop.users"].primary_key == ()
+    assert columns(later, "shop.users") == "name STRING, id BIGINT, more BIGINT"
+    assert [record.message for record in caplog.records] == [
+        "table 'shop.users' has no column id, which 'primary-keys' of its transform names: it has no primary key",
+        "table 'shop.users' began without a column that 'primary-keys' of its transform names, so that it has no "
+        "primary key: declare the column in the source's initial schemas, or start with a new checkpoint",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference.options import DebeziumInferenceOptions
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import RouteRule
+from millrace_cdc.errors import FunctionFailedError
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.table_failures import TableFailures
@@ -88,3 +89,16 @@ def test_a_row_that_failed_on_an_executor_names_its_table():
     assert after.paused == dict.fromkeys(
         ["a_2", "b"], "table 'b' of the sink: message in topic 't': it has no primary key"
     )
+
+
+def test_a_function_that_failed_on_an_executor_pauses_the_table_of_its_row_alone():
+    failed = FunctionFailedError("a_2", "transform of a_2: share(rate) fails: ZeroDivisionError: division by zero")
+    of_spark = RuntimeError(
+        f"Traceback ...\nmillrace_cdc.errors.FunctionFailedError: {failed}\n\tat org.apache.spark..."
+    )
+    sentence = "table 'a_2': transform of a_2: share(rate) fails: ZeroDivisionError: division by zero"
+    for error in (failed, of_spark):
+        after = failures().pause(state(paused={"b": "earlier"}), error, is_change=False)
+        assert after.paused == {"b": "earlier", "a_2": sentence}
+        with pytest.raises(type(error)):
+            failures(pauses=False).pause(state(), error, is_change=False)

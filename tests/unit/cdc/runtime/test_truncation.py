@@ -14,7 +14,8 @@ from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceO
 from millrace_cdc.definitions.rules import RouteRule
 from millrace_cdc.routing.router import Router
 from millrace_cdc.routing.shared_targets import may_be_shared
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings

@@ -7,16 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace.errors import MessageError
 from millrace_catalog.types import DataType
 from millrace_catalog.types.arrow import to_arrow
 
-Place = Callable[[int | None], str]
-"""Returns the beginning of an error at a row; at no row in particular for None."""
+Failure = Callable[[int | None, str], Exception]
+"""Makes the error of a row by its number among those of a call, or of all rows for None, with the reason."""
 
 
 def call_with_arrays(
-    function: Callable[..., Any], result: DataType, columns: Sequence[pa.Array], count: int, place: Place
+    function: Callable[..., Any], result: DataType, columns: Sequence[pa.Array], count: int, failed: Failure
 ) -> pa.Array:
     """Call a function that takes arrays.
 
@@ -25,17 +24,17 @@ def call_with_arrays(
         result: The type of its results.
         columns: Its arguments.
         count: The number of rows.
-        place: Begins errors.
+        failed: Makes errors.
 
     Raises:
-        MessageError: It fails, or returns no array of as many values of the type.
+        Exception: The one that ``failed`` makes: it fails, or returns no array of as many values of the type.
     """
     try:
         found = function(*columns)
         found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
         return _checked(found, count).cast(to_arrow(result))
     except Exception as error:
-        raise MessageError(f"{place(None)}: {type(error).__name__}: {error}") from error
+        raise failed(None, f"{type(error).__name__}: {error}") from error
 
 
 def call_with_rows(
@@ -43,7 +42,7 @@ def call_with_rows(
     result: DataType,
     columns: Sequence[pa.Array],
     count: int,
-    place: Place,
+    failed: Failure,
     *,
     returns_rows: bool = False,
 ) -> pa.Array:
@@ -54,11 +53,11 @@ def call_with_rows(
         result: The type of its results.
         columns: Its arguments.
         count: The number of rows.
-        place: Begins errors.
+        failed: Makes errors.
         returns_rows: Whether a result is an iterator of rows, which become a list.
 
     Raises:
-        MessageError: It fails, or returns a value of another type.
+        Exception: The one that ``failed`` makes: it fails, or returns a value of another type.
     """
     values = [column.to_pylist(maps_as_pydicts="strict") for column in columns]
     results, type_ = [], to_arrow(result)
@@ -67,7 +66,7 @@ def call_with_rows(
             found = function(*arguments)
             results.append(_rows(found, type_) if returns_rows else found)
         except Exception as error:
-            raise MessageError(f"{place(index)}: {type(error).__name__}: {error}") from error
+            raise failed(index, f"{type(error).__name__}: {error}") from error
     try:
         return pa.array(results, type_)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -75,7 +74,7 @@ def call_with_rows(
             try:
                 pa.array([value], type_)
             except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-                raise MessageError(f"{place(index)}: expected a result of {result}, found {value!r}") from error
+                raise failed(index, f"expected a result of {result}, found {value!r}") from error
         raise
 
 

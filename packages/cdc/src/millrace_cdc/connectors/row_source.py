@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from millrace.contracts import SampledMessage
 from millrace_catalog.inference import FormatOptions
 from millrace_cdc.rows.change_encoding import FORMAT
-from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.source import MessageSource
 
 

@@ -136,6 +136,7 @@ class _Planning:
         self._note_keyless(tables, targets, sample.updated)
         rules = tuple(self._rules(tables))
         self._find_unused(rules, [table.id for table in tables])
+        self._find_missing_keys(rules, state)
         return PipelinePlan(
             self._job.name,
             source,
@@ -270,6 +271,20 @@ class _Planning:
                 continue
             section = self._job.routes if each.kind == "route" else self._job.transforms
             self._found.problems.append(Problem(section[each.number - 1].position("source-table"), sentence))
+
+    def _find_missing_keys(self, rules: Sequence[PlannedRule], state: SchemaState) -> None:
+        """Add a problem for each transform whose primary key none of its tables has: it is misspelt."""
+        for each in rules:
+            transform = self._job.transforms[each.number - 1] if each.kind == "transform" else None
+            if transform is None or not transform.primary_keys or not each.tables:
+                continue
+            known = [state.sources[table].schema.names for table in each.tables]
+            if transform.projection is None and not any(set(transform.primary_keys) <= set(names) for names in known):
+                sentence = (
+                    f"transform {each.number} ({each.pattern}): none of its tables has the primary key "
+                    f"({', '.join(transform.primary_keys)}) that 'primary-keys' names"
+                )
+                self._found.problems.append(Problem(transform.position("primary-keys"), sentence))
 
     def _schema_change(self, type_: SchemaChangeType) -> PlannedSchemaChange:
         settings = self._settings

@@ -12,9 +12,11 @@ from millrace.errors import MessageError, SchemaError
 from millrace_catalog.evolution import SchemaChange, SchemaTracker
 from millrace_catalog.inference import Position
 from millrace_cdc.plans.model import ColumnEvidence
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.extra_columns import sampled
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_evolution import observation_of
+from millrace_cdc.runtime.schema_headers import MessageSchemas
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.task_reports import Place, TableReport
@@ -55,17 +57,17 @@ def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
     parser = ChangeParser(settings, TableSchemas().of(state.sources))
     for topic, messages in source.sample_messages().items():
         for message in messages:
-            _parse(parser, topic, message, sample)
+            _parse(parser, topic, message, settings.schemas_of_sample(message), sample)
     sample.tables, sample.skipped = parser.report.tables, parser.report.skipped
     for table, report in sorted(sample.tables.items()):
         _follow(table, report, state, sample, settings)
     return sample
 
 
-def _parse(parser: ChangeParser, topic: str, message: SampledMessage, sample: Sample) -> None:
+def _parse(parser: ChangeParser, topic: str, message: SampledMessage, schemas: MessageSchemas, sample: Sample) -> None:
     place = Place(topic, message.partition, message.offset)
     try:
-        changes = parser.changes(place, message.value, message.key, sampled(topic, message))
+        changes = parser.changes(place, message.value, message.key, sampled(topic, message), schemas)
     except MessageError as error:
         sample.malformed.append(str(error))
     except SchemaError as error:

@@ -10,126 +10,35 @@ import itertools
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 
 from millrace.change_dialects import SkipReason
-from millrace.contracts import DeadLetter, SinkCapabilities
+from millrace.contracts import DeadLetter
 from millrace.errors import MalformedMessageError, SchemaError
-from millrace.options.secrets import Properties
-from millrace.plugins.manager import PluginRef
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
-    CanalReader,
-    MaxwellReader,
     Observation,
-    OggReader,
     Position,
 )
 from millrace_catalog.inference.declared_types import DeclaredTypes
 from millrace_catalog.inference.observation import TableChange
-from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema
 from millrace_cdc.rows import change_encoding, exact_json
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, repeated_values
-from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
-from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, MalformedKeyError, Message
+from millrace_cdc.runtime.dead_letters import DeadLetters, paused_letter
+from millrace_cdc.runtime.extra_columns import ExtraColumnReader, MalformedKeyError, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
-from millrace_cdc.runtime.flattened_records import json_row_reader
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_message, malformed_row
 from millrace_cdc.runtime.message_keys import MessageKeys
-from millrace_cdc.runtime.message_rows import ChangeReader, MessageRow, MessageRows
+from millrace_cdc.runtime.message_rows import ChangeReader, MessageRow
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.partial_updates import check_update
-from millrace_cdc.runtime.registry_changes import FORMAT_NAME, debezium_change_reader, registry_change_reader
+from millrace_cdc.runtime.schema_headers import IN_PAYLOADS, MessageSchemas, with_schema
 from millrace_cdc.runtime.table_schema import TableSchema, columns_of
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
-from millrace_cdc.table_id import topic_table
-
-MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
-"""The columns of the source that every parser reads."""
-
-_READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
-    "debezium-json": debezium_change_reader,
-    "canal-json": CanalReader,
-    "maxwell-json": MaxwellReader,
-    "ogg-json": OggReader,
-    "json": json_row_reader,
-    FORMAT_NAME: registry_change_reader,
-    change_encoding.FORMAT: change_encoding.TypedRowReader,
-}
-
-
-@dataclass(frozen=True)
-class ParserSettings:
-    """Settings of a parser; plain data that travels to executors.
-
-    Attributes:
-        format: The format of messages.
-        options: Its options.
-        strategy: ``continuous``, or ``static`` for tables that keep their first columns.
-        max_columns: Maximum number of columns of a table.
-        skips_malformed: Whether malformed messages are skipped and counted.
-        collector: Collects them; None where nothing does.
-        client: Properties of the Kafka client of a collector that writes to topics; None without one.
-        has_headers: Whether the source's messages have the column of headers that collectors get too.
-        extra: Columns beside those of values.
-        has_distributed_tables: Whether the changes of a table may be in several partitions.
-        has_times: Whether Spark has columns of times.
-        pauses: Whether a table that cannot change as it needs is paused; if not, the task fails.
-        malformed_table: The id of the table of malformed messages; None where there is none.
-        upserts: Whether updates may lack their old rows.
-        upsert_advice: Where they may not, the advice that the sink has for it.
-        keeps_values: Whether updates may lack values that they leave as they were.
-        has_primary_keys: Whether the keys of messages have the columns of primary keys.
-    """
-
-    format: str
-    options: FormatOptions
-    strategy: Literal["continuous", "static"] = "continuous"
-    max_columns: int = 2_000
-    skips_malformed: bool = False
-    collector: PluginRef | None = None
-    client: Properties | None = None
-    has_headers: bool = False
-    extra: ExtraColumns = field(default_factory=ExtraColumns)
-    has_distributed_tables: bool = True
-    has_times: bool = False
-    pauses: bool = False
-    malformed_table: str | None = None
-    upserts: bool = False
-    upsert_advice: str = ""
-    keeps_values: bool = False
-
-    def for_sink(self, sink: SinkCapabilities) -> ParserSettings:
-        """Return the same settings, for the changes that a sink can write."""
-        return replace(self, upserts=sink.upserts, upsert_advice=sink.upsert_advice, keeps_values=sink.keeps_values)
-
-    has_primary_keys: bool = False
-
-    @property
-    def source_columns(self) -> tuple[str, ...]:
-        """The columns of the source that a parser reads."""
-        headers = (HEADERS_COLUMN,) if self.has_headers else ()
-        return tuple(dict.fromkeys((*MESSAGE_COLUMNS, *self.extra.source_columns, *headers)))
-
-    @property
-    def declares_types(self) -> bool:
-        """Return whether messages declare the types of their columns."""
-        options = self.options
-        if isinstance(options, DebeziumInferenceOptions):
-            return options.schema_include
-        return isinstance(options, CanalInferenceOptions) and options.strategy != "AUTO"
-
-    def message_rows(self, ignored: Counter[SkipReason]) -> MessageRows:
-        """Make a parser of the rows of messages, which counts those that options say to ignore."""
-        return MessageRows(self.format, ignored if self.options.ignore_parse_errors else None)
-
-    def reader(self, topic: str) -> ChangeReader:
-        """Make a reader of a topic's messages."""
-        return _READERS[self.format](topic_table(topic), self.options)
 
 
 class ChangeParser:
@@ -182,6 +91,7 @@ class ChangeParser:
         offsets = batch.column("offset").to_numpy(zero_copy_only=False).tolist()
         values, keys = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("value", "key"))
         messages = None if self._extra is None else batch.to_pylist()
+        schemas = self._settings.schemas_of(batch)
         fast = self._fast_parser if is_text(batch.column("value")) else None
         unreadable = () if fast is None else fast.unreadable(values)
         for index, value in enumerate(values):
@@ -191,7 +101,8 @@ class ChangeParser:
                     found.add(index, *parsed)
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
-            for change in self.changes(place, value, keys[index], None if messages is None else messages[index]):
+            message = None if messages is None else messages[index]
+            for change in self.changes(place, value, keys[index], message, schemas[index] if schemas else IN_PAYLOADS):
                 for old, new in change.rows:
                     before, after = (None if image is None else exact_json.encode(image) for image in (old, new))
                     found.add(index, change.table, change.operation, before, after, change.kept)
@@ -201,7 +112,12 @@ class ChangeParser:
         return found.to_batch(taken)
 
     def changes(
-        self, place: Place, value: bytes | None, key: bytes | None = None, message: Message | None = None
+        self,
+        place: Place,
+        value: bytes | None,
+        key: bytes | None = None,
+        message: Message | None = None,
+        schemas: MessageSchemas = IN_PAYLOADS,
     ) -> list[TableChange]:
         """Parse one message, and note what its tables' columns need; none when it has no rows, several of an array.
 
@@ -210,6 +126,7 @@ class ChangeParser:
             value: Its value.
             key: Its key, for a collector of malformed messages.
             message: All of it, where rows have columns beside those of values.
+            schemas: The schemas that its headers name.
 
         Raises:
             MessageError: It is malformed, and such messages are not skipped.
@@ -219,8 +136,9 @@ class ChangeParser:
         if reader is None:
             reader = self._readers[place.topic] = self._settings.reader(place.topic)
         try:
-            rows = self._rows.parse(reader, value)
-            read = [found for row in rows if (found := self._read(reader, place, key, row, message)) is not None]
+            rows = self._rows.parse(reader, value, schemas.value)
+            found = (self._read(reader, place, key, row, message, schemas) for row in rows)
+            read = [each for each in found if each is not None]
         except MalformedMessageError as error:
             malformed = self._skip_malformed(place, key, value, error)
             read = [] if malformed is None else [(malformed, MALFORMED_COLUMNS)]
@@ -229,7 +147,13 @@ class ChangeParser:
         return [change for change, _ in read]
 
     def _read(
-        self, reader: ChangeReader, place: Place, key: bytes | None, row: MessageRow, message: Message | None
+        self,
+        reader: ChangeReader,
+        place: Place,
+        key: bytes | None,
+        row: MessageRow,
+        message: Message | None,
+        schemas: MessageSchemas,
     ) -> tuple[TableChange, dict[str, DataType]] | None:
         """Return the change of a row and its columns; None when it is skipped, collected or a truncation."""
         value, change = row
@@ -250,7 +174,7 @@ class ChangeParser:
         columns = reader.columns_of(change)
         if self._replaces_times:
             columns = times_as_strings(columns)
-        change = self._with_primary_key(change, key, columns)
+        change = self._with_primary_key(change, with_schema(schemas.key, key), columns)
         if self._extra is not None and message is not None:
             change, columns = self._extra.add(change, columns, message)
         return change, self._with_declared_types(change, columns)

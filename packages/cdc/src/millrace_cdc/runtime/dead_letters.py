@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import DeadLetter, DeadLetterCollector
 from millrace.errors import OptionsError
-from millrace_cdc.runtime.extra_columns import SOURCE_COLUMNS
+from millrace_cdc.runtime.extra_columns import HEADERS_COLUMN
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from millrace.options.secrets import Properties
     from millrace.plugins.manager import PluginRef
-
-HEADERS_COLUMN = SOURCE_COLUMNS["headers"]
-"""The column of a source's messages with their headers, which collectors get too."""
 
 
 class DeadLetters:

@@ -19,11 +19,12 @@ from millrace_cdc.definitions.rules import RouteRule, TransformRule, rules_diges
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.change_parser import ParserSettings
-from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
+from millrace_cdc.runtime.dead_letters import check_collector
+from millrace_cdc.runtime.extra_columns import HEADERS_COLUMN
 from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.metrics import PipelineMetrics, pipeline_metrics
 from millrace_cdc.runtime.micro_batch import MicroBatches
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, check_pausing
 from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner

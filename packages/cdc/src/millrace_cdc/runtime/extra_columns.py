@@ -26,6 +26,9 @@ SOURCE_COLUMNS = {
 }
 """Columns of the source for metadata that it does not have by itself."""
 
+HEADERS_COLUMN = SOURCE_COLUMNS["headers"]
+"""The column of a source's messages with their headers, which collectors of malformed messages get, too."""
+
 _TYPES: dict[str, DataType] = {
     "topic": STRING,
     "partition": INT,

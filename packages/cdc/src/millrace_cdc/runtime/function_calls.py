@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import partial
@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from millrace_catalog.types import Array, DataType, Map, Row
 from millrace_catalog.types.arrow import to_arrow
-from millrace_catalog.user_functions.calls import call_with_arrays, call_with_rows
+from millrace_catalog.user_functions.calls import Failure, call_with_arrays, call_with_rows
 from millrace_catalog.user_functions.sources import FunctionSource
+from millrace_cdc.errors import FunctionFailedError
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.arrow_rows import JsonColumns
 from millrace_cdc.rows.compiled_readers import raw_reader
@@ -76,7 +77,7 @@ class FunctionCalls:
         """Yield batches with results in place of arguments.
 
         Raises:
-            MessageError: A function fails, or returns a value of another type than it says.
+            FunctionFailedError: A function fails, or returns a value of another type than it says.
         """
         return map(self._run_batch, batches)
 
@@ -107,22 +108,20 @@ class FunctionCalls:
             called = [index for index, row in enumerate(rows) if row != b"null"]
             texts: list[str | None] = [None] * len(rows)
             if called:
-                error_place = partial(_described, table, shown, place, called)
-                for index, text in zip(
-                    called, _call(call, [rows[index] for index in called], error_place), strict=True
-                ):
+                failed = partial(_failure, table, shown, place, called)
+                for index, text in zip(called, _call(call, [rows[index] for index in called], failed), strict=True):
                     texts[index] = text
             found.append(texts)
         return found
 
 
-def _call(call: RunnableCall, rows: Sequence[bytes], place: Any) -> list[str | None]:
+def _call(call: RunnableCall, rows: Sequence[bytes], failed: Failure) -> list[str | None]:
     function = partial(call.source.load(), **dict(call.options))
     schema = pa.schema([(argument_name(number), argument_type(type_)) for number, type_ in enumerate(call.arguments)])
     columns = JsonColumns(schema).read(rows).columns if call.arguments else []
     arrays = [column.combine_chunks() for column in columns]
     call_function = call_with_arrays if call.is_arrow else call_with_rows
-    return _texts(call_function(function, call.result, arrays, len(rows), place), call.result)
+    return _texts(call_function(function, call.result, arrays, len(rows), failed), call.result)
 
 
 def argument_type(type_: DataType) -> pa.DataType:
@@ -137,8 +136,10 @@ def _place(batch: pa.RecordBatch, cells: Sequence[tuple[int, int]], index: int) 
     return f" for the message of topic {topic!r}, partition {partition}, offset {offset}"
 
 
-def _described(table: str, shown: str, place: Any, called: Sequence[int], index: int | None) -> str:
-    return f"table {table!r}: {shown} fails{'' if index is None else place(called[index])}"
+def _failure(
+    table: str, shown: str, place: Callable[[int], str], called: Sequence[int], index: int | None, problem: str
+) -> FunctionFailedError:
+    return FunctionFailedError(table, f"{shown} fails{'' if index is None else place(called[index])}: {problem}")
 
 
 def _texts(results: pa.Array, type_: DataType) -> list[str | None]:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from millrace.errors import OptionsError
 from millrace_catalog.evolution import SchemaTracker
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
+from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.extra_columns import sampled
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.source import MessageSource
@@ -36,12 +37,15 @@ def initial_state(source: MessageSource, settings: ParserSettings, evolution: Sc
         tracker = state.sources[name] = SchemaTracker(name, settings.strategy, settings.max_columns)
         tracker.create(schema, primary_key)
         derivation.derive(name)
+    evolution.report(derivation)
     # The messages that a static strategy reads beforehand make the schema together
     continuous = replace(settings, strategy="continuous")
     parser = ChangeParser(continuous, TableSchemas().of(state.sources))
     for topic, messages in source.newest_messages().items():
         for message in messages:
             place = Place(topic, message.partition, message.offset)
-            parser.changes(place, message.value, message.key, sampled(topic, message))
+            parser.changes(
+                place, message.value, message.key, sampled(topic, message), continuous.schemas_of_sample(message)
+            )
     parser.report.malformed = 0  # They come again
     return evolution.evolve(state, [parser.report], initial=True)

@@ -10,6 +10,7 @@ from millrace.errors import MalformedMessageError
 from millrace.row_arrays import rows_in
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.types import DataType
+from millrace_cdc.runtime.schema_headers import with_schema
 from millrace_cdc.table_id import table_id
 
 _WITH_ARRAYS = "json"
@@ -49,15 +50,20 @@ class MessageRows:
         self._may_be_arrays = format_ == _WITH_ARRAYS
         self._ignored = ignored
 
-    def parse(self, reader: ChangeReader, value: bytes | None) -> list[MessageRow]:
+    def parse(self, reader: ChangeReader, value: bytes | None, schema: bytes = b"") -> list[MessageRow]:
         """Parse a message.
+
+        Args:
+            reader: The reader of its topic.
+            value: The message.
+            schema: The value of the header that names its schema; empty where it says so itself.
 
         Raises:
             MalformedMessageError: It, or a row of it, is not a message of the format.
         """
         rows = rows_in(value) if self._may_be_arrays else (value,)
         if len(rows) == 1:
-            return [MessageRow(rows[0], _parse(reader, rows[0]))]
+            return [MessageRow(rows[0], _parse(reader, with_schema(schema, rows[0])))]
         parsed = []
         for number, row in enumerate(rows, 1):
             try:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 from millrace.contracts import PipelineSink
 from millrace.errors import MessageError
 from millrace_cdc.rows.change_records import CHANGE_COLUMNS
-from millrace_cdc.runtime.change_parser import ParserSettings, parse_stage
+from millrace_cdc.runtime.change_parser import parse_stage
 from millrace_cdc.runtime.change_writing import ChangeWriter, ParsedChanges
 from millrace_cdc.runtime.message_keys import KeyWarnings
 from millrace_cdc.runtime.micro_batch_states import MicroBatchStates
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused
 from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner

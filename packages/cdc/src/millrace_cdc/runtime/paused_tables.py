@@ -12,9 +12,9 @@ from pyspark.sql import functions as fn
 
 from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError, OptionsError
-from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import DeadLetters, paused_letter
 from millrace_cdc.runtime.message_rows import ChangeReader
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.task_reports import Place, TaskReport
 
@@ -115,11 +115,12 @@ def _messages_of(
 ) -> Iterator[tuple[int, str, Place, bytes | None, bytes | None]]:
     readers: dict[str, ChangeReader] = {}
     rows = settings.message_rows(Counter())
+    schemas = settings.schemas_of(batch)
     columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "key", "value"))
     for index, (topic, partition, offset, key, value) in enumerate(zip(*columns, strict=True)):
         reader = readers.get(topic) or readers.setdefault(topic, settings.reader(topic))
         try:
-            found = rows.parse(reader, value)
+            found = rows.parse(reader, value, schemas[index].value if schemas else b"")
         except MalformedMessageError:
             # The parser has seen to it
             continue

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from millrace.errors import SchemaError
 from millrace_catalog.types import DataType, Schema, widen_schemas
+from millrace_catalog.types.identifiers import quote_name
 from millrace_cdc.routing.router import Router
 from millrace_cdc.routing.shared_targets import may_be_shared
 from millrace_cdc.runtime.projection import is_identity
@@ -31,11 +32,15 @@ class TablePlan:
         targets: The ids of the sink's tables that its rows go to.
         columns: Their columns.
         primary_key: The columns of their primary key; None where neither rule nor message names one.
+        has_rule_key: Whether a rule names them.
+        notes: Sentences about rules that do not fit the table.
     """
 
     targets: tuple[str, ...]
     columns: Schema
     primary_key: tuple[str, ...] | None
+    has_rule_key: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,10 @@ class TablePlanner:
         widest = schemas[0]
         for schema in schemas[1:]:
             widest = widen_schemas(widest, schema)
-        return TablePlan(self.targets(table), widest, bound[0].primary_key or None)
+        first = bound[0]
+        notes = (_missing_keys_note(table, first),) if first.missing_keys else ()
+        has_rule_key = bool(first.rule.primary_keys) and not notes
+        return TablePlan(self.targets(table), widest, first.primary_key or None, has_rule_key, notes)
 
     def transforms(self, table: str, columns: Schema) -> tuple[BoundTransform, ...]:
         """Return the transforms of a table's rows; none where they stay as they are."""
@@ -146,3 +154,10 @@ class TablePlanner:
         if table not in self._transforms:
             self._transforms[table] = self._rules.of_table(table_id(table))
         return self._transforms[table]
+
+
+def _missing_keys_note(table: str, transform: BoundTransform) -> str:
+    names = ", ".join(map(quote_name, transform.missing_keys))
+    key = transform.primary_key
+    kept = f"it keeps the primary key of its messages ({', '.join(key)})" if key else "it has no primary key"
+    return f"table {table!r} has no column {names}, which 'primary-keys' of its transform names: {kept}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from millrace.change_dialects import SkipReason
-from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.task_reports import TableReport, TaskReport
 

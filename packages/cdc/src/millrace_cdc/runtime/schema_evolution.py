@@ -33,6 +33,7 @@ class SchemaEvolution:
         self._settings = settings
         self._planner = planner
         self._limit = settings.max_columns
+        self._reported: set[str] = set()
 
     def evolve(
         self,
@@ -67,9 +68,15 @@ class SchemaEvolution:
                 derivation.derive(table)
             except (SchemaError, PipelineError) as error:
                 self._fail(state, after, table, error)
-        for note in derivation.notes:
-            logger.warning("%s", note)
+        self.report(derivation)
         return after
+
+    def report(self, derivation: SinkDerivation) -> None:
+        """Log the notes of a derivation, each once."""
+        for note in derivation.notes:
+            if note not in self._reported:
+                self._reported.add(note)
+                logger.warning("%s", note)
 
     def derivation(self, state: SchemaState) -> SinkDerivation:
         """Return what derives the sink's tables of a state."""

@@ -57,7 +57,8 @@ class SinkDerivation:
 
     Attributes:
         state: A copy of the state, whose sink's tables `derive` changes.
-        notes: Sentences about columns that other rules have, and the sink's tables do not get.
+        notes: Sentences about columns that other rules have, and the sink's tables do not get, and about primary keys
+            that tables cannot have.
     """
 
     def __init__(self, settings: EvolutionSettings, planner: TablePlanner, before: SchemaState) -> None:
@@ -106,6 +107,7 @@ class SinkDerivation:
             self._derive_target(sink, plan, cause)
             self._check_case(sink)
         self.state.sinks.update(derived)
+        self.notes += plan.notes
         if self._has_other_rules:
             self.notes += (note for sink in derived.values() for note in _left_out(plan, sink))
 
@@ -119,11 +121,8 @@ class SinkDerivation:
             sink.create(plan.columns, plan.primary_key or (), cause)
             return
         required = self._accepted_columns(plan.columns.types, sink.schema.types)
-        # Messages keep their primary key; a rule may give one to a table that has none
         gets_key = bool(plan.primary_key) and not sink.primary_key and sink.table in self._may_get_key
-        key = None if gets_key else plan.primary_key
-        if self._has_other_rules and key is not None and key != sink.primary_key:
-            raise SchemaError(_other_key(sink, key))
+        key = None if gets_key else self._kept_key(sink, plan)
         for change in sink.observe(Observation(sink.table, required, key), cause):
             type_ = change_type(change)
             if settings.behavior == "exception":
@@ -137,6 +136,17 @@ class SinkDerivation:
                 self._check_types(change)
         if gets_key and plan.primary_key:
             sink.set_primary_key(plan.primary_key)
+
+    def _kept_key(self, sink: SchemaTracker, plan: TablePlan) -> tuple[str, ...] | None:
+        """Return the primary key that a table must have had from the start; None where nothing depends on it."""
+        key = plan.primary_key
+        if self._has_other_rules:
+            if key is not None and key != sink.primary_key:
+                raise SchemaError(_other_key(sink, key))
+        elif key and plan.has_rule_key and not sink.primary_key:
+            self.notes.append(_late_key(sink))
+            return None
+        return key
 
     def _check_case(self, sink: SchemaTracker) -> None:
         found = None if self._settings.distinguishes_case else names_differing_in_case(sink.schema)
@@ -202,6 +212,13 @@ def _other_key(sink: SchemaTracker, key: tuple[str, ...]) -> str:
     return (
         f"table {sink.table!r} has another primary key: {wanted} instead of {current}; primary keys cannot change: "
         f"give the old one by 'primary-keys', or another 'sink-table' by a route"
+    )
+
+
+def _late_key(sink: SchemaTracker) -> str:
+    return (
+        f"table {sink.table!r} began without a column that 'primary-keys' of its transform names, so that it has no "
+        f"primary key: declare the column in the source's initial schemas, or start with a new checkpoint"
     )
 
 

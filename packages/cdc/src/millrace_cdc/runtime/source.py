@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from millrace.options.secrets import Properties
     from millrace_catalog.types import Schema
-    from millrace_cdc.runtime.change_parser import ParserSettings
+    from millrace_cdc.runtime.parser_settings import ParserSettings
 
 
 class MessageSource(PipelineSource):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import functions as fn
 
 from millrace.errors import SchemaError
-from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings

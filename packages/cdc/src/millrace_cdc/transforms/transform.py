@@ -73,6 +73,7 @@ class BoundTransform:
         columns: The columns, in order.
         condition_parts: The condition that rows must meet, over the table's columns: see `join_sql`; None for all rows.
         primary_key: The names of the columns of the primary key; empty for none.
+        missing_keys: The names in the rule's primary key that the table has no columns for.
         partition_keys: The names of the columns that divide the sink's table.
         table_options: Options of the sink's table.
         soft_delete: Whether a deleted row becomes an inserted one.
@@ -87,6 +88,7 @@ class BoundTransform:
     table_options: tuple[tuple[str, str], ...]
     soft_delete: bool
     calls: tuple[BoundCall, ...] = ()
+    missing_keys: tuple[str, ...] = ()
 
     @property
     def condition(self) -> str | None:
@@ -140,7 +142,8 @@ class Transform:
     ) -> BoundTransform:
         """Bind the rule to the columns of a table.
 
-        A filter reads the table's columns, and computed ones whose names the table has not.
+        A filter reads the table's columns, and computed ones whose names the table has not. A table that lacks a column
+        of the rule's primary key keeps that of its messages.
 
         Args:
             columns: The names of the table's columns, in order.
@@ -160,8 +163,10 @@ class Transform:
         self._raise(problems)
         projected = self._project(columns, known)
         names = [column.name for column in projected]
-        for key, wanted in (("primary-keys", rule.primary_keys), ("partition-keys", rule.partition_keys)):
-            problems += [_unknown(key, name, names) for name in wanted if name not in names]
+        missing_keys = tuple(name for name in rule.primary_keys if name not in names)
+        if not self._takes_all_columns:
+            problems += [_unknown("primary-keys", name, names) for name in missing_keys]
+        problems += [_unknown("partition-keys", name, names) for name in rule.partition_keys if name not in names]
         self._raise(problems)
         kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
         # A filter sees computed columns whose names the table has not
@@ -172,7 +177,7 @@ class Transform:
             rule,
             projected,
             None if condition is None else _with_computed(condition, computed),
-            rule.primary_keys or kept_key,
+            kept_key if missing_keys else rule.primary_keys or kept_key,
             rule.partition_keys,
             rule.table_options,
             rule.converter == "SOFT_DELETE",
@@ -182,7 +187,13 @@ class Transform:
                 else self._bound_call(each, {}, known)
                 for each in self.calls
             ),
+            missing_keys,
         )
+
+    @property
+    def _takes_all_columns(self) -> bool:
+        """Whether tables have columns that the rule does not name."""
+        return self.projection is None or any(item.name == STAR for item in self.projection)
 
     def _raise(self, problems: Sequence[FieldProblem]) -> None:
         rule = self.rule

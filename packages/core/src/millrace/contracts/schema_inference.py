@@ -20,12 +20,14 @@ class SampledMessage:
         offset: Its offset.
         key: Its key; None when it has none.
         value: Its value; None for a tombstone.
+        headers: Its headers, in order, as far as they are known.
     """
 
     partition: int
     offset: int
     key: bytes | None
     value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 class SchemaInference(Plugin, ABC):

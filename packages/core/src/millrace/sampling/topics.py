@@ -92,7 +92,13 @@ class Topics:
         samples: dict[str, list[SampledMessage]] = {name: [] for name in described}
         for partition, messages in newest.items():
             samples[partition.topic] += [
-                SampledMessage(message.partition(), message.offset(), message.key(), message.value())
+                SampledMessage(
+                    message.partition(),
+                    message.offset(),
+                    message.key(),
+                    message.value(),
+                    tuple(map(tuple, message.headers() or ())),
+                )
                 for message in messages
             ]
         return samples

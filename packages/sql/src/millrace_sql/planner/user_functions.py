@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from millrace.errors import MessageError
 from millrace_catalog.types import DataType
 from millrace_catalog.types.spark import to_spark
 from millrace_catalog.types.widen import deeply_nullable
@@ -92,11 +93,11 @@ def _caller(function: UserFunction) -> Any:
         code, count = function.source.load(), len(columns[0])
         arguments = columns if function.signature.parameters else ()
 
-        def place(_: int | None) -> str:
-            return f"function {function.name} fails"
+        def failed(_: int | None, reason: str) -> MessageError:
+            return MessageError(f"function {function.name} fails: {reason}")
 
         if function.is_arrow:
-            return call_with_arrays(code, function.result, arguments, count, place)
-        return call_with_rows(code, function.result, arguments, count, place, returns_rows=function.is_table)
+            return call_with_arrays(code, function.result, arguments, count, failed)
+        return call_with_rows(code, function.result, arguments, count, failed, returns_rows=function.is_table)
 
     return call

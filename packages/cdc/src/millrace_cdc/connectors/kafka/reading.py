@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from millrace.contracts import SampledMessage
+from millrace.contracts import Format, SampledMessage
 from millrace.options.java_pattern import java_pattern
 from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties
@@ -17,10 +17,11 @@ from millrace_catalog.inference import (
 )
 from millrace_cdc.connectors.kafka.registry_format import registry_format
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
-from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.extra_columns import SOURCE_COLUMNS, ExtraColumns
 from millrace_cdc.runtime.flattened_records import JsonRowOptions
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, DebeziumChangeOptions, RegistryChangeOptions
+from millrace_cdc.runtime.schema_headers import SchemaHeaders
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,12 +49,13 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
             FORMAT_NAME: options.avro_distributed,
         }[options.value_format],
         has_primary_keys=options.primary_keys_from is not None,
+        schema_headers=_schema_headers(options),
         extra=ExtraColumns(options.key_format is not None, options.key_prefix, options.value_prefix, options.metadata),
     )
 
 
 def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_headers: bool = False) -> DataFrame:
-    """Return a stream of messages, with their headers where these are asked for, or options name them."""
+    """Return a stream of messages, with their headers where they are asked for, or options name or need them."""
     given = {
         "topic": ";".join(options.topics) or None,
         "topic-pattern": options.topic_pattern,
@@ -64,6 +66,7 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_heade
         "scan.check.duplicated.group.id": str(options.check_duplicated_group).lower(),
         "scan.max-records-per-batch": str(MICRO_BATCH_RECORDS),
     }
+    has_headers = has_headers or options.value_format == FORMAT_NAME
     names = dict.fromkeys((*options.metadata, *(("headers",) if has_headers else ())))
     metadata = [f"{name} AS {SOURCE_COLUMNS[name]}" for name in names if name in SOURCE_COLUMNS]
     if metadata:
@@ -119,6 +122,14 @@ def client_options(options: KafkaSourceOptions) -> dict[str, str]:
         **group,
         **{f"properties.{name.removeprefix('properties.')}": value for name, value in options.properties},
     }
+
+
+def _schema_headers(options: KafkaSourceOptions) -> SchemaHeaders | None:
+    if options.value_format != FORMAT_NAME:
+        return None
+    format_: Format = registry_format(options).create()
+    key, value = (format_.schema_header(is_key=is_key) for is_key in (True, False))
+    return None if key is None or value is None else SchemaHeaders(key, value)
 
 
 def _format_options(options: KafkaSourceOptions) -> FormatOptions:

@@ -19,7 +19,7 @@ from millrace_cdc.connectors.kafka.reading import (
 )
 from millrace_cdc.connectors.kafka.registry_format import registry_format_problems
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
-from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.source import MessageSource
 
 if TYPE_CHECKING:

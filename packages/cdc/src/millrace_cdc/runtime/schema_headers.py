@@ -1,0 +1,59 @@
+"""Headers that name the schemas of keys and values, as Confluent's serializers may write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+
+class MessageSchemas(NamedTuple):
+    """The values of such headers of a message, empty without them.
+
+    Attributes:
+        key: The beginning of its key.
+        value: The beginning of its value.
+    """
+
+    key: bytes = b""
+    value: bytes = b""
+
+
+IN_PAYLOADS = MessageSchemas()
+"""The schemas of a message whose headers name none."""
+
+
+@dataclass(frozen=True)
+class SchemaHeaders:
+    """The names of the headers.
+
+    Attributes:
+        key: The header for keys.
+        value: The header for values.
+    """
+
+    key: str
+    value: str
+
+    def of(self, headers: Iterable[Any]) -> MessageSchemas:
+        """Return the schemas that the headers of a message name; the last one of a name counts.
+
+        Args:
+            headers: The headers, as pairs or as structs of Spark.
+        """
+        pairs = (header.values() if isinstance(header, Mapping) else header for header in headers)
+        found: dict[str, bytes | None] = dict(map(tuple, pairs))
+        return MessageSchemas(found.get(self.key) or b"", found.get(self.value) or b"")
+
+    def of_all(self, headers: pa.ListArray) -> list[MessageSchemas] | None:
+        """Return the schemas for each message; None where no message has headers."""
+        if not len(headers.flatten()):
+            return None
+        return [self.of(each) if each else IN_PAYLOADS for each in headers.to_pylist()]
+
+
+def with_schema(schema: bytes, payload: bytes | None) -> bytes | None:
+    """Return a key or a value behind the header that names its schema."""
+    return schema + payload if schema and payload is not None else payload
