@@ -18,7 +18,8 @@ from pyspark.errors import AnalysisException, PySparkException, StreamingQueryEx
 
 from millrace.configuration.build import configure_sink, configure_source
 from millrace.contracts import TopicPartition
-from millrace.errors import ClientError
+from millrace.diagnosis.run import diagnose
+from millrace.errors import ClientError, MillraceError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import consumer_for
 from millrace.kafka.producer import KafkaProducer, producer_settings
@@ -79,9 +80,13 @@ def jaas(module: str, password: str = QUOTED, user: str = "alice") -> str:
     return f'{module} required username="{user}" password="{password}";'
 
 
-def write_files(folder: Path, root: Identity, client: Identity, stranger: Identity) -> None:
+def write_files(
+    folder: Path, root: Identity, between: Identity, server: Identity, client: Identity, stranger: Identity
+) -> None:
     for name, text in {
         "ca.pem": root.certificate_pem,
+        "between.pem": between.certificate_pem,
+        "own.pem": server.certificate_pem,
         "other.pem": authority("other").certificate_pem,
         "client.pem": client.key_pem(KEY_PASSWORD) + client.chain_pem,
         "stranger.pem": stranger.key_pem() + stranger.chain_pem,
@@ -90,6 +95,7 @@ def write_files(folder: Path, root: Identity, client: Identity, stranger: Identi
     (folder / "client.p12").write_bytes(client.pkcs12(STORE_PASSWORD))
     java_truststore(folder / "trust.jks", folder / "ca.pem", TRUST_PASSWORD, "JKS")
     java_truststore(folder / "trust-pkcs12.jks", folder / "ca.pem", TRUST_PASSWORD, "PKCS12")
+    java_truststore(folder / "between.jks", folder / "between.pem", TRUST_PASSWORD, "JKS")
     java_keystore(folder / "client.jks", folder / "client.p12", STORE_PASSWORD, STORE_PASSWORD, KEY_PASSWORD, "JKS")
 
 
@@ -137,7 +143,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     between = authority("between", root)
     server = issue("server", between, ["localhost", "127.0.0.1"])
     client = issue("client", between)
-    write_files(folder, root, client, issue("stranger", authority("stranger's")))
+    write_files(folder, root, between, server, client, issue("stranger", authority("stranger's")))
     of_broker = listeners(folder, server, issue("elsewhere", root, ["kafka.example", "10.0.0.1"]))
     with KafkaBroker(listeners=of_broker, data_dir=tmp_path_factory.mktemp("kafka")) as broker:
         broker.create_topic(TOPIC)
@@ -147,6 +153,28 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
             )
             add_passwords(broker.address("OPEN"), [upsertion])
         yield Secured(broker, folder, client)
+
+
+@pytest.mark.parametrize("name", ["between.jks", "between.pem", "trust.jks"])
+def test_a_store_with_the_intermediate_authority_or_the_root_is_enough(secured, name):
+    options = secured.tls(ssl_truststore_location=secured.file(name))
+
+    config = configure_source({**options, "format": "raw"})
+    assert KafkaAdmin(config.client).topics([TOPIC])[TOPIC].partitions == 1
+    given = {key: value for key, value in options.items() if key != "topic"}
+    # The certificate of a test expires soon, of which doctor warns
+    (tls,) = [each for each in diagnose(given, metrics_address="").findings if each.check == "tls"]
+    assert "the broker's certificate expires" in tls.message
+
+
+@pytest.mark.parametrize("case", ["intermediate authority in a file", "the broker's own certificate"])
+def test_certificates_that_the_client_cannot_trust_are_told_with_what_to_give(secured, case):
+    options, expected = WRONG[case]
+
+    with pytest.raises(MillraceError) as error:
+        KafkaAdmin(configure_source({**options(secured), "format": "raw"}).client).topics([TOPIC])
+
+    assert all(part in str(error.value) for part in expected), str(error.value)
 
 
 SASL = {"sasl_mechanism": "PLAIN", "sasl_jaas_config": jaas(PLAIN)}
@@ -163,6 +191,9 @@ RIGHT: dict[str, Callable[[Secured], dict[str, str]]] = {
     ),
     "truststore in an option": lambda s: s.options(
         "TLS", "SSL", ssl_truststore_certificates=Path(s.file("ca.pem")).read_text()
+    ),
+    "truststore in JKS with the intermediate authority alone": lambda s: s.tls(
+        ssl_truststore_location=s.file("between.jks")
     ),
     "authorities in a file": lambda s: s.options("TLS", "SSL", ssl_ca_location=s.file("ca.pem")),
     "another host without the check": lambda s: s.tls("OTHERHOST", ssl_endpoint_identification_algorithm=""),
@@ -242,6 +273,20 @@ WRONG: dict[str, tuple[Callable[[Secured], dict[str, str]], list[str]]] = {
             "the certificate of the broker at 127.0.0.1:",
             "is not trusted: unable to get local issuer certificate. Give the certificate of its authority by "
             "'properties.ssl.truststore.location'",
+        ],
+    ),
+    "intermediate authority in a file": (
+        lambda s: s.options("TLS", "SSL", ssl_ca_location=s.file("between.pem")),
+        [
+            "is not trusted: unable to get issuer certificate. The trusted certificate is an intermediate authority's: "
+            "give it by 'properties.ssl.truststore.location'",
+        ],
+    ),
+    "the broker's own certificate": (
+        lambda s: s.options("TLS", "SSL", ssl_truststore_location=s.file("own.pem")),
+        [
+            "option 'properties.ssl.truststore.location': it holds servers' own certificates alone",
+            "put the certificate of the authority that has signed them into it",
         ],
     ),
     "no authority": (lambda s: s.options("TLS", "SSL"), ["is not trusted", "'properties.ssl.truststore.location'"]),

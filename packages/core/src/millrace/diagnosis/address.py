@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from millrace.diagnosis import wire
 from millrace.diagnosis.findings import Finding, Level, error, ok, warning
-from millrace.kafka.security.certificate_check import trust
+from millrace.kafka.security.certificate_check import trust, trust_advice
 
 _SOON = datetime.timedelta(days=14)
 _HOST_MISMATCH = "match"
@@ -139,10 +139,8 @@ def _certificate_problem(address: Address, failure: ssl.SSLCertVerificationError
             "'properties.ssl.endpoint.identification.algorithm'"
         )
     else:
-        remedy = (
-            "give the certificate of its authority by 'properties.ssl.truststore.location', or as PEM by "
-            "'properties.ssl.ca.location'"
-        )
+        remedy = trust_advice(reason)
+        remedy = remedy[0].lower() + remedy[1:]
     return error("tls", str(address), f"the broker's certificate is not accepted: {reason}", remedy)
 
 

@@ -14,6 +14,7 @@ from millrace.kafka.security.provider_login import EXTENSIONS, PROVIDER
 from millrace.kafka.security.stores import KeyPasswordError, Store, StoreError, StorePasswordError, read_store
 from millrace.kafka.security.ticket_caches import TICKET_CACHES
 from millrace.kafka.security.tokens import token_callback
+from millrace.kafka.security.trust_anchors import trust_settings
 from millrace.options.files import FindFile, find_file
 from millrace.options.secrets import Properties
 
@@ -30,7 +31,7 @@ STORE_OPTIONS = frozenset(
         "ssl.truststore.type",
     }
 )
-"""Java's properties of stores, which become ``ssl.ca.pem``, ``ssl.certificate.pem`` and ``ssl.key.pem`` here."""
+"""Java's properties of stores, which become the client's settings for certificates and keys here."""
 
 CLIENT_ID_PREFIX = "client.id.prefix"
 """Not a property of any client: it becomes a ``client.id`` that is unique to each process."""
@@ -178,7 +179,10 @@ def _ca_settings(client: Properties, find: FindFile) -> dict[str, str]:
         return {}
     if not store.trusted:
         raise _error(_store_property(client, "truststore"), "it holds no certificate to trust")
-    return {"ssl.ca.pem": store.trusted}
+    try:
+        return trust_settings(store.trusted)
+    except StoreError as error:
+        raise _error(_store_property(client, "truststore"), str(error)) from None
 
 
 def _key_settings(client: Properties, find: FindFile) -> dict[str, str]:

@@ -10,6 +10,10 @@ from pathlib import Path
 
 _ADDRESS = re.compile(r"ssl://(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^/\s:]+)):(?P<port>\d+)")
 _TIMEOUT_S = 2.0
+
+_NO_ROOT = "unable to get issuer certificate"
+"""OpenSSL's words where a chain ends with a trusted certificate that is no root."""
+
 _HOSTNAME_MISMATCH_CODES = {62, 64}
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 
@@ -37,10 +41,19 @@ def explain_certificate_error(text: str, client: Mapping[str, str]) -> str:
 
 
 def _untrusted(owner: str, reason: str) -> str:
+    return f"the certificate of {owner} is not trusted: {reason}. {trust_advice(reason)}"
+
+
+def trust_advice(reason: str) -> str:
+    """Return how to trust a certificate that OpenSSL does not trust for a reason, in its words."""
+    if reason == _NO_ROOT:
+        return (
+            "The trusted certificate is an intermediate authority's: give it by 'properties.ssl.truststore.location', "
+            "which trusts each certificate by itself, or add its root's to the file of 'properties.ssl.ca.location'"
+        )
     return (
-        f"the certificate of {owner} is not trusted: {reason}. Give the certificate of its authority by "
-        f"'properties.ssl.truststore.location' with 'properties.ssl.truststore.password', or as PEM by "
-        f"'properties.ssl.ca.location'"
+        "Give the certificate of its authority by 'properties.ssl.truststore.location' with "
+        "'properties.ssl.truststore.password', or as PEM by 'properties.ssl.ca.location'"
     )
 
 
