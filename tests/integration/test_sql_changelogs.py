@@ -16,7 +16,7 @@ from hypothesis import given, settings
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.planner import InputTable, Scan, plan_query
-from millrace_sql.statements import SqlText
+from millrace_sql.script_texts import SqlText
 from support.streamed_changes import MICRO_BATCHES, Changes, Row, Run, change_streams, changes_of, input_table
 from support.tiers import nightly_but
 

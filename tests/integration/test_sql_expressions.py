@@ -9,7 +9,7 @@ import pytest
 
 from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, plan_query
-from millrace_sql.statements import Identifier, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
 
 ROW = """
     7 AS i, 2L AS b, 7.5D AS d, CAST(7.5 AS DECIMAL(10, 2)) AS p, TRUE AS f, array(10, 20) AS arr, map('a', 1) AS m,

@@ -16,7 +16,7 @@ from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, lookups, plan_query
 from millrace_sql.planner.model import ChangingTable
-from millrace_sql.statements import Identifier, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
 from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pyspark.sql.types import DataType, DecimalType, DoubleType, IntegerType, St
 from millrace.contracts import ChangelogMode
 from millrace_sql.planner import InputColumn, InputTable, SparkPlan, plan_query
 from millrace_sql.planner.model import Scan
-from millrace_sql.statements import Identifier, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
 from support.random_queries import KINDS
 from support.streamed_changes import MICRO_BATCHES, Changes, Run, changes_of
 

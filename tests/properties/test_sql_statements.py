@@ -11,6 +11,7 @@ from millrace_sql import statements as s
 from millrace_sql.errors import SqlSyntaxError
 from millrace_sql.parser import parse
 from millrace_sql.render import render
+from millrace_sql.script_texts import Identifier, SqlText
 from unit.catalog.any_types import ALL
 from unit.sql.test_parser_suite import GOOD
 
@@ -30,7 +31,7 @@ EXPRESSIONS = st.sampled_from(
         "m['a,b'][1]",
         "PROCTIME()",
     ]
-).map(s.SqlText)
+).map(SqlText)
 QUERIES = st.sampled_from(
     [
         "SELECT 1",
@@ -41,14 +42,14 @@ QUERIES = st.sampled_from(
         "TABLE t",
         "FROM t SELECT a",
     ]
-).map(s.SqlText)
+).map(SqlText)
 
 NEW_TABLE_QUERIES = QUERIES.filter(lambda query: query.text != "TABLE t")
 """In CREATE TABLE, AS TABLE copies a table and follows its schema, and is no query."""
 
 
-def identifiers(most: int = 3) -> st.SearchStrategy[s.Identifier]:
-    return st.lists(NAMES, min_size=1, max_size=most).map(lambda parts: s.Identifier(tuple(parts)))
+def identifiers(most: int = 3) -> st.SearchStrategy[Identifier]:
+    return st.lists(NAMES, min_size=1, max_size=most).map(lambda parts: Identifier(tuple(parts)))
 
 
 def unique(names: st.SearchStrategy[str], least: int = 0) -> st.SearchStrategy[tuple[str, ...]]:

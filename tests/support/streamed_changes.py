@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from millrace_sql.execution.queries import starting
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan
-from millrace_sql.statements import Identifier
+from millrace_sql.script_texts import Identifier
 from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ def name_of(file: Path) -> str:
     return ".".join(file.parent.relative_to(source.parent).parts)
 
 
-def for_type_checkers(tree: ast.Module, package: str) -> dict[str, str]:
-    """The module of each of the package's own names that is imported under TYPE_CHECKING."""
+def for_type_checkers(tree: ast.Module) -> dict[str, str]:
+    """The module of each of millrace's names that is imported under TYPE_CHECKING."""
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    own = f"{package.partition('.')[0]}."
+    own = "millrace"
     imports = [node for node in block.body if isinstance(node, ast.ImportFrom) and str(node.module).startswith(own)]
     return {alias.name: str(node.module) for node in imports for alias in node.names}
 
@@ -37,7 +37,7 @@ def registered(tree: ast.Module) -> dict[str, str]:
 @pytest.mark.parametrize("file", LAZY, ids=name_of)
 def test_type_checkers_and_users_find_the_same_names(file: Path) -> None:
     tree, package = ast.parse(file.read_text()), importlib.import_module(name_of(file))
-    assert registered(tree) == for_type_checkers(tree, package.__name__)
+    assert registered(tree) == for_type_checkers(tree)
     assert set(package.__all__) - {"__version__"} == registered(tree).keys()
     assert set(package.__all__) <= {*dir(package), "__version__"}
     for name, module in registered(tree).items():

@@ -11,7 +11,7 @@ from millrace_sql.definitions.secrets import References
 from millrace_sql.definitions.store import DefinitionStore
 from millrace_sql.errors import SqlError
 from millrace_sql.parser import parse
-from millrace_sql.statements import Identifier, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
 
 
 def manager(folder=None):

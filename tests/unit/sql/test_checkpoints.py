@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from millrace_sql.execution.checkpoints import statement_id
-from millrace_sql.statements import Identifier, Insert, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
+from millrace_sql.statements import Insert
 
 TABLE = Identifier(("c", "d", "t"))
 

@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, SparkPlan, plan_query
-from millrace_sql.statements import Identifier, Position, SqlText
+from millrace_sql.script_texts import Identifier, Position, SqlText
 
 COLUMNS = {
     "id": IntegerType(),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from millrace_sql.parser import is_complete
 from millrace_sql.parser.completion import Completion, complete
 from millrace_sql.parser.expected_names import ExpectedNames
-from millrace_sql.statements import Identifier
+from millrace_sql.script_texts import Identifier
 
 ORDERS = (Identifier(("shop", "orders")),)
 

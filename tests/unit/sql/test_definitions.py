@@ -11,18 +11,8 @@ from millrace_sql.definitions.like import merge_like
 from millrace_sql.definitions.model import TableDefinition
 from millrace_sql.definitions.secrets import References, plain_secrets, without_secrets
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import (
-    NOWHERE,
-    ComputedColumn,
-    Identifier,
-    Like,
-    MetadataColumn,
-    PhysicalColumn,
-    Position,
-    PrimaryKey,
-    SqlText,
-    Watermark,
-)
+from millrace_sql.script_texts import NOWHERE, Identifier, Position, SqlText
+from millrace_sql.statements import ComputedColumn, Like, MetadataColumn, PhysicalColumn, PrimaryKey, Watermark
 
 NAME = Identifier(("default_catalog", "default_database", "orders"))
 ID = PhysicalColumn("id", BIGINT)

@@ -10,7 +10,7 @@ from pyspark.sql.types import StringType
 
 from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, plan_query
-from millrace_sql.statements import Identifier, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
 
 PAGE = (Path(__file__).parents[3] / "docs" / "sql-dialect.md").read_text("utf-8")
 TABLE = InputTable(Identifier(("cat", "db", "t")), (InputColumn("x", StringType()), InputColumn("ts", StringType())))

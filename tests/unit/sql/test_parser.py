@@ -7,17 +7,15 @@ import pytest
 from millrace_catalog.types import parse_type
 from millrace_sql.errors import SqlSyntaxError
 from millrace_sql.parser import parse
+from millrace_sql.script_texts import Identifier, Position, SqlText
 from millrace_sql.statements import (
     ComputedColumn,
     CreateTable,
-    Identifier,
     Insert,
     MetadataColumn,
     PhysicalColumn,
-    Position,
     PrimaryKey,
     Query,
-    SqlText,
     Watermark,
 )
 

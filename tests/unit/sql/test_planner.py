@@ -9,7 +9,7 @@ import pytest
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner import plan_query
-from millrace_sql.statements import Position, SqlText
+from millrace_sql.script_texts import Position, SqlText
 from support.planned_sql import HINTS, plan, resolve
 
 

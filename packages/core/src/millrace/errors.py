@@ -56,6 +56,7 @@ click:
         └── TableSinkError          the database of a sink could not be reached, or refused a statement
         ValueError
         ├── ExpressionError         an expression is wrong; says at which character
+        ├── FunctionError           a user-defined function is wrong; names the key of its definition
         └── UnknownTypeError        the meaning of an expression depends on a type that is not known
 
     millrace_cdc
@@ -68,8 +69,6 @@ click:
         Exception
         ├── RowError                a row does not fit the columns of its table in a sink
         └── ChangeError             a change is one that its table in a sink cannot have
-        ValueError
-        └── FunctionError           a user-defined function is wrong; names the key of its definition
 
     millrace_cli
         ClickException

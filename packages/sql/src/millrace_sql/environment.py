@@ -16,16 +16,9 @@ from millrace_sql.execution.query_checks import check_queries
 from millrace_sql.execution.results import TableResult
 from millrace_sql.execution.statements import StatementRunner
 from millrace_sql.parser import parse
+from millrace_sql.script_texts import Identifier, SqlText
 from millrace_sql.statement_set import StatementSet
-from millrace_sql.statements import (
-    Describe,
-    Explain,
-    Identifier,
-    Insert,
-    Query,
-    SqlText,
-    Statement,
-)
+from millrace_sql.statements import Describe, Explain, Insert, Query, Statement
 from millrace_sql.statements import StatementSet as StatementSetStatement
 
 if TYPE_CHECKING:

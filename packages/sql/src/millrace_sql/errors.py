@@ -7,7 +7,7 @@ import unicodedata
 
 from millrace.errors import MillraceError
 from millrace.options.secrets import is_secret
-from millrace_sql.statements import Position
+from millrace_sql.script_texts import Position
 
 _SHOWN_BEFORE, _SHOWN_AFTER = 60, 40
 """Characters of a long line that are shown on both sides of the place."""

@@ -10,6 +10,7 @@ from functools import singledispatch
 
 from millrace_catalog.types.identifiers import backquote
 from millrace_sql import statements as s
+from millrace_sql.script_texts import Identifier
 
 
 @singledispatch
@@ -148,7 +149,7 @@ def _reset_option(option: s.ResetOption) -> str:
     return _words("RESET", "" if option.key is None else _text(option.key))
 
 
-def _creation(kind: str, created: s.CreateTable | s.CreateView, name: s.Identifier) -> str:
+def _creation(kind: str, created: s.CreateTable | s.CreateView, name: Identifier) -> str:
     modifiers = _words(created.or_replace and "OR REPLACE", created.is_temporary and "TEMPORARY")
     return _words("CREATE", modifiers, kind, created.if_not_exists and "IF NOT EXISTS", _name(name))
 
@@ -210,7 +211,7 @@ def _words(*words: object) -> str:
     return " ".join(str(word) for word in words if word)
 
 
-def _name(identifier: s.Identifier) -> str:
+def _name(identifier: Identifier) -> str:
     return ".".join(map(backquote, identifier.parts))
 
 

@@ -17,7 +17,7 @@ _PATH = re.compile(r"'(?:(lax|strict)\s+)?(\$(?:\.[\w-]+|\[\d+\]|\[''[^'\[\]]+''
 _RETURNED = {"BOOLEAN", "INT", "INTEGER", "BIGINT", "DOUBLE", "STRING", "VARCHAR"}
 _KINDS = {"VALUE": "", "OBJECT": r"^\\{", "ARRAY": r"^\\[", "SCALAR": r"^[^{\\[]"}
 _SCALAR = r"^[^{\\[n]"
-"""How the JSON of a value begins that is a text, a number or a boolean."""
+"""First characters of the JSON of a text, a number or a boolean."""
 
 _NESTED = r"^[{\\[]"
 _WRONG_TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ")
@@ -53,7 +53,7 @@ class JsonPath:
 
 @dataclass(frozen=True)
 class Fallbacks:
-    """What a function returns in place of a value.
+    """Values that a function returns in place of another.
 
     Attributes:
         on_empty: The expression where a lax path leads to nothing; None for NULL.

@@ -192,7 +192,7 @@ class Transform:
 
     @property
     def _takes_all_columns(self) -> bool:
-        """Whether tables have columns that the rule does not name."""
+        """True when tables have columns that the rule does not name."""
         return self.projection is None or any(item.name == STAR for item in self.projection)
 
     def _raise(self, problems: Sequence[FieldProblem]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -13,8 +13,15 @@ from confluent_kafka import TopicPartition as ClientPartition
 from millrace.contracts import TopicPartition
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.client_settings import consumer_settings
-from millrace.kafka.errors import END_OF_LOG_CODES, NO_GROUP_CODES, configuration_errors, is_transient
-from millrace.kafka.retry import RETRY_TIMEOUT_S, SYSTEM_CLOCK, Clock
+from millrace.kafka.errors import (
+    END_OF_LOG_CODES,
+    NO_GROUP_CODES,
+    UNKNOWN_TOPIC_CODES,
+    configuration_errors,
+    is_transient,
+    kafka_error,
+)
+from millrace.kafka.retry import REQUEST_TIMEOUT_S, RETRY_TIMEOUT_S, SYSTEM_CLOCK, Clock
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, FetchPositions, Statistics
 from millrace.options.secrets import Properties
 from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
@@ -191,3 +198,27 @@ def raise_partition_errors(results: list[ClientPartition]) -> list[ClientPartiti
         if result.error is not None:
             raise KafkaException(result.error)
     return results
+
+
+def watermarks(client: Consumer, partition: TopicPartition) -> tuple[int, int]:
+    """Look up the bounds of a partition's log; those of a topic that is gone are 0.
+
+    Raises:
+        KafkaException: The look-up failed.
+    """
+    try:
+        return client.get_watermark_offsets(ClientPartition(*partition), REQUEST_TIMEOUT_S)
+    except KafkaException as error:
+        if kafka_error(error).code() not in UNKNOWN_TOPIC_CODES:
+            raise
+        return 0, 0
+
+
+def has_fetched_beyond(client: Consumer, positions: Mapping[TopicPartition, int]) -> bool:
+    """Return whether brokers have sent a log's end behind a position, without a request."""
+    for partition, position in positions.items():
+        with suppress(KafkaException):
+            _, high = client.get_watermark_offsets(ClientPartition(*partition), cached=True)
+            if high > position:
+                return True
+    return False

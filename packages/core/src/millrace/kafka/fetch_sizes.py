@@ -1,4 +1,4 @@
-"""How much a consumer fetches at once, and how much ahead of its reader.
+"""Sizes of a consumer's fetches, and of what it fetches ahead of its reader.
 
 librdkafka has one fetch request to a broker under way, and sends the next one when its queue holds less than it should.
 It knows no end of what is read. Where a range ends behind which the log goes on, what it has fetched ahead is dropped,
@@ -37,7 +37,7 @@ _QUEUE_NAMES = frozenset({*_SINGLY, *_AHEAD, "queued.min.messages"})
 
 
 class _Choice(NamedTuple):
-    """How ranges of at most so many bytes are fetched.
+    """Sizes for ranges of at most so many bytes.
 
     Attributes:
         most: The size of the largest range.
@@ -61,7 +61,7 @@ _CHOICES = (
 
 
 class FetchSizes(NamedTuple):
-    """How a consumer fetches.
+    """Sizes of a consumer's fetches.
 
     Attributes:
         properties: Its properties.

@@ -10,16 +10,8 @@ from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.definitions.checks import check_definition, referenced_columns
 from millrace_sql.definitions.model import TableDefinition, shown
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import (
-    NOWHERE,
-    AddedColumn,
-    Column,
-    ColumnChanges,
-    ComputedColumn,
-    PhysicalColumn,
-    Position,
-    SqlText,
-)
+from millrace_sql.script_texts import NOWHERE, Position, SqlText
+from millrace_sql.statements import AddedColumn, Column, ColumnChanges, ComputedColumn, PhysicalColumn
 
 
 def change_columns(table: TableDefinition, changes: ColumnChanges, position: Position) -> TableDefinition:

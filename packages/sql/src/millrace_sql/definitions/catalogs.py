@@ -10,7 +10,8 @@ from millrace.errors import UnknownTopicError
 from millrace.options.secrets import Properties
 from millrace_sql.definitions.model import CONNECTOR, Definition, TableDefinition
 from millrace_sql.parser import parse
-from millrace_sql.statements import CreateTable, Identifier
+from millrace_sql.script_texts import Identifier
+from millrace_sql.statements import CreateTable
 
 _DATABASE_OPTION = "default-database"
 

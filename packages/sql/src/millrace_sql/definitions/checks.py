@@ -17,7 +17,8 @@ from millrace_sql.definitions.event_time import watermark_delay_ms
 from millrace_sql.definitions.legacy_options import legacy_advice
 from millrace_sql.definitions.model import CONNECTOR, TableDefinition, shown
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, PhysicalColumn, Position
+from millrace_sql.script_texts import Identifier, Position
+from millrace_sql.statements import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 
 _EVENT_TIMES = ("TIMESTAMP", "TIMESTAMP_LTZ")
 

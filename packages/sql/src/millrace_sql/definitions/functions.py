@@ -16,7 +16,8 @@ from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import shown
 from millrace_sql.errors import SqlError
 from millrace_sql.planner.user_functions import UserFunction
-from millrace_sql.statements import CreateFunction, Drop, Identifier
+from millrace_sql.script_texts import Identifier
+from millrace_sql.statements import CreateFunction, Drop
 
 _PYTHON = "write LANGUAGE PYTHON, with a function of Python: AS 'module.function'"
 

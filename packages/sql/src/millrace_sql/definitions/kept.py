@@ -13,15 +13,13 @@ from millrace_sql.definitions.store import DefinitionStore
 from millrace_sql.errors import SqlError
 from millrace_sql.parser import parse
 from millrace_sql.render import render
+from millrace_sql.script_texts import NOWHERE, Identifier, Position
 from millrace_sql.statements import (
-    NOWHERE,
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
     CreateTable,
     CreateView,
-    Identifier,
-    Position,
     Statement,
     Use,
 )
@@ -30,7 +28,7 @@ Loaded = CreateCatalog | tuple[str, str, str | None] | TableDefinition | ViewDef
 """A catalog, a database with its catalog and comment, a table, a view, or a function under its whole name."""
 
 _OF_FUNCTIONS = "()"
-"""What stands behind the names of functions, which may be those of tables too."""
+"""Ending of the names of functions, which may be those of tables too."""
 
 
 class KeptDefinitions:

@@ -12,7 +12,8 @@ from typing import Literal, TypeVar
 from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.definitions.model import TableDefinition, shown
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import Column, ComputedColumn, Like, LikeFeature, MetadataColumn, PhysicalColumn, Position
+from millrace_sql.script_texts import Position
+from millrace_sql.statements import Column, ComputedColumn, Like, LikeFeature, MetadataColumn, PhysicalColumn
 
 Strategy = Literal["INCLUDING", "EXCLUDING", "OVERWRITING"]
 T = TypeVar("T")

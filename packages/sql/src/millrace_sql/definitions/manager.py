@@ -12,7 +12,8 @@ from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.model import DataFrameView, Definition, shown
 from millrace_sql.definitions.secrets import References
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import CreateCatalog, CreateFunction, Identifier, Position
+from millrace_sql.script_texts import Identifier, Position
+from millrace_sql.statements import CreateCatalog, CreateFunction
 
 _IN_MEMORY = "generic_in_memory"
 

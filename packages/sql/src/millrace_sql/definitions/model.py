@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 
 from millrace.options.secrets import Properties
 from millrace_catalog.types.identifiers import quote_name
-from millrace_sql.statements import (
-    Column,
-    ComputedColumn,
-    CreateTable,
-    CreateView,
-    Identifier,
-    PrimaryKey,
-    SqlText,
-    Watermark,
-)
+from millrace_sql.script_texts import Identifier, SqlText
+from millrace_sql.statements import Column, ComputedColumn, CreateTable, CreateView, PrimaryKey, Watermark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -10,7 +10,7 @@ from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.errors import SqlError
 from millrace_sql.planner.model import QueryPlan
-from millrace_sql.statements import Position
+from millrace_sql.script_texts import Position
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

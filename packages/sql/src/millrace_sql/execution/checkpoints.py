@@ -16,7 +16,8 @@ from urllib.parse import quote
 
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import Identifier, Insert
+from millrace_sql.script_texts import Identifier
+from millrace_sql.statements import Insert
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,7 +16,8 @@ from millrace_sql.execution.checkpoints import QueryPlaces
 from millrace_sql.execution.jobs import Job, JobStatus
 from millrace_sql.execution.tables import Tables
 from millrace_sql.planner import rewrite_expression
-from millrace_sql.statements import AsTable, ComputedColumn, CreateTable, Identifier, Insert, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
+from millrace_sql.statements import AsTable, ComputedColumn, CreateTable, Insert
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from millrace.contracts import TableDescription, TableFactory
 from millrace.errors import OptionsError, SchemaError, UnknownPluginError
 from millrace_sql.definitions.model import CONNECTOR, TableDefinition
 from millrace_sql.errors import SqlError
-from millrace_sql.statements import Options, Position
+from millrace_sql.script_texts import Options, Position
 
 
 def check_with_factory(factory: TableFactory, table: TableDescription, without_value: AbstractSet[str]) -> None:

@@ -19,16 +19,8 @@ from millrace_sql.definitions.model import CONNECTOR, Definition, TableDefinitio
 from millrace_sql.errors import SqlError
 from millrace_sql.execution.creation_checks import located
 from millrace_sql.planner.model import TableLookup
-from millrace_sql.statements import (
-    AlterTable,
-    CreateTable,
-    CreateView,
-    Drop,
-    Identifier,
-    PhysicalColumn,
-    Position,
-    SqlText,
-)
+from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.statements import AlterTable, CreateTable, CreateView, Drop, PhysicalColumn
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

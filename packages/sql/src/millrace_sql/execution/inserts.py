@@ -20,7 +20,8 @@ from millrace_sql.execution.checkpoints import QueryPlace, QueryPlaces
 from millrace_sql.execution.queries import QueryRunner, ends_by_itself, starting
 from millrace_sql.execution.tables import BoundTable, Tables
 from millrace_sql.planner.model import QueryPlan
-from millrace_sql.statements import Identifier, Insert
+from millrace_sql.script_texts import Identifier
+from millrace_sql.statements import Insert
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,7 +16,8 @@ from millrace_sql.execution.definitions import QuerySchema
 from millrace_sql.execution.results import TableResult, listing, table_of, text_result
 from millrace_sql.execution.tables import Tables
 from millrace_sql.render import render
-from millrace_sql.statements import Column, ComputedColumn, Describe, Identifier, MetadataColumn, Show
+from millrace_sql.script_texts import Identifier
+from millrace_sql.statements import Column, ComputedColumn, Describe, MetadataColumn, Show
 
 _DESCRIBED = ("name", "type", "null", "key", "extras", "watermark", "comment")
 

@@ -16,7 +16,8 @@ from millrace_sql.execution.inserts import InsertRunner, PlannedInsert
 from millrace_sql.execution.queries import QueryRunner
 from millrace_sql.execution.tables import BoundTable
 from millrace_sql.planner.model import Scan
-from millrace_sql.statements import Identifier, Insert, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
+from millrace_sql.statements import Insert
 
 if TYPE_CHECKING:
     from millrace_sql.execution.checkpoints import QueryPlace

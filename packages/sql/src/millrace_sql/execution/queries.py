@@ -16,7 +16,7 @@ from millrace_sql.execution.tables import BoundDataFrame, BoundTable, Tables
 from millrace_sql.planner import plan_query
 from millrace_sql.planner.model import QueryPlan, Scan, TableLookup
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
-from millrace_sql.statements import SqlText
+from millrace_sql.script_texts import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner.query_text import parse_query
-from millrace_sql.statements import CreateTable, CreateView, Explain, Insert, Query, SqlText, Statement, StatementSet
+from millrace_sql.script_texts import SqlText
+from millrace_sql.statements import CreateTable, CreateView, Explain, Insert, Query, Statement, StatementSet
 
 
 def check_queries(statements: Sequence[Statement]) -> None:

@@ -17,7 +17,7 @@ from millrace_sql.execution.jobs import Job
 from millrace_sql.execution.queries import QueryRunner, starting
 from millrace_sql.execution.results import TableResult
 from millrace_sql.planner.model import QueryPlan
-from millrace_sql.statements import SqlText
+from millrace_sql.script_texts import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

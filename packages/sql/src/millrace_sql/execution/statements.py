@@ -30,6 +30,7 @@ from millrace_sql.execution.selects import SelectRunner
 from millrace_sql.execution.tables import Tables
 from millrace_sql.planner.model import QueryPlan
 from millrace_sql.planner.user_functions import PREFIX
+from millrace_sql.script_texts import SqlText
 from millrace_sql.statements import (
     AlterTable,
     CreateCatalog,
@@ -45,7 +46,6 @@ from millrace_sql.statements import (
     ResetOption,
     SetOption,
     Show,
-    SqlText,
     Statement,
     StatementSet,
     Use,

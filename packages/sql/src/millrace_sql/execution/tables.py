@@ -31,7 +31,8 @@ from millrace_sql.execution.watermarks import with_watermark
 from millrace_sql.planner import rewrite_expression
 from millrace_sql.planner.model import ChangingTable, InputColumn, InputTable, TableLookup, ViewQuery
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
-from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, SqlText, Watermark
+from millrace_sql.script_texts import Identifier, SqlText
+from millrace_sql.statements import Column, ComputedColumn, MetadataColumn, Watermark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,6 +9,7 @@ from millrace_catalog.types.identifiers import quote_name
 from millrace_catalog.types.parse import type_builder
 from millrace_sql import statements as s
 from millrace_sql.errors import SqlSyntaxError
+from millrace_sql.script_texts import NOWHERE, Identifier, Options, Position, SqlText
 
 if TYPE_CHECKING:
     from lark import Token
@@ -19,12 +20,12 @@ class _Part(NamedTuple):
 
     attribute: str
     value: Any
-    position: s.Position = s.NOWHERE
+    position: Position = NOWHERE
 
 
 class _Name(NamedTuple):
     text: str
-    position: s.Position
+    position: Position
 
 
 def statement_builder() -> object:
@@ -47,8 +48,8 @@ class _StatementBuilder:
             raise SqlSyntaxError("a name must not be empty", _position(token))
         return _Name(text, _position(token))
 
-    def identifier(self, names: list[_Name]) -> s.Identifier:
-        return s.Identifier(tuple(name.text for name in names), names[0].position)
+    def identifier(self, names: list[_Name]) -> Identifier:
+        return Identifier(tuple(name.text for name in names), names[0].position)
 
     database = identifier
 
@@ -69,14 +70,14 @@ class _StatementBuilder:
     def options(self, children: list[tuple[_Name, str]]) -> _Part:
         _check_once("option", (key for key, _ in children))
         positions = {key.text: key.position for key, _ in children}
-        options = s.Options({key.text: value for key, value in children}, positions)
+        options = Options({key.text: value for key, value in children}, positions)
         return _Part("options", options, children[0][0].position)
 
     def hint(self, children: list[_Part]) -> _Part:
         return children[0]._replace(attribute="hint_options")
 
-    def query(self, children: list[Token]) -> s.SqlText:
-        return s.SqlText(str(children[0]), _position(children[0]))
+    def query(self, children: list[Token]) -> SqlText:
+        return SqlText(str(children[0]), _position(children[0]))
 
     expression = query
 
@@ -95,7 +96,7 @@ class _StatementBuilder:
     # CREATE TABLE
 
     def create_table(self, children: list[Any]) -> s.CreateTable:
-        return s.CreateTable(**_attributes(children, {s.Identifier: "table", s.SqlText: "query"}))
+        return s.CreateTable(**_attributes(children, {Identifier: "table", SqlText: "query"}))
 
     def columns(self, elements: list[Any]) -> _Part:
         """Sort the elements of the parentheses; a column with PRIMARY KEY is one with a key behind it."""
@@ -159,7 +160,7 @@ class _StatementBuilder:
         table, *others = children
         added = [each for each in others if isinstance(each, s.AddedColumn)]
         _check_once("column", (_Name(each.column.name, each.column.position) for each in added))
-        options = next((each.value for each in others if isinstance(each, _Part)), s.Options())
+        options = next((each.value for each in others if isinstance(each, _Part)), Options())
         return _Part("as_table", s.AsTable(table, tuple(added), options))
 
     def added_column(self, children: list[Any]) -> s.AddedColumn:
@@ -174,19 +175,19 @@ class _StatementBuilder:
     # Views, catalogs, databases
 
     def create_view(self, children: list[Any]) -> s.CreateView:
-        return s.CreateView(**_attributes(children, {s.Identifier: "view", s.SqlText: "query"}))
+        return s.CreateView(**_attributes(children, {Identifier: "view", SqlText: "query"}))
 
     def view_columns(self, children: list[tuple[_Name, ...]]) -> _Part:
         return _Part("columns", _texts(children[0]))
 
     def create_catalog(self, children: list[Any]) -> s.CreateCatalog:
-        return s.CreateCatalog(**{"options": s.Options(), **_attributes(children, {_Name: "name"})})
+        return s.CreateCatalog(**{"options": Options(), **_attributes(children, {_Name: "name"})})
 
     def create_database(self, children: list[Any]) -> s.CreateDatabase:
-        return s.CreateDatabase(**_attributes(children, {s.Identifier: "database"}))
+        return s.CreateDatabase(**_attributes(children, {Identifier: "database"}))
 
     def create_function(self, children: list[Any]) -> s.CreateFunction:
-        return s.CreateFunction(**_attributes(children, {s.Identifier: "function"}))
+        return s.CreateFunction(**_attributes(children, {Identifier: "function"}))
 
     def function_path(self, children: list[Token]) -> _Part:
         return _Part("path", _unquoted(children[0]), _position(children[0]))
@@ -200,12 +201,12 @@ class _StatementBuilder:
     def use_catalog(self, children: list[_Name]) -> s.Use:
         return s.Use("CATALOG", self.identifier(children))
 
-    def use_database(self, children: list[s.Identifier]) -> s.Use:
+    def use_database(self, children: list[Identifier]) -> s.Use:
         return s.Use("DATABASE", children[0])
 
     def show(self, children: list[Any]) -> s.Show:
         words, parts = _split_words(children)
-        return s.Show(kind=words, **_attributes(parts, {s.Identifier: "subject"}))
+        return s.Show(kind=words, **_attributes(parts, {Identifier: "subject"}))
 
     def pattern(self, children: list[Any]) -> _Part:
         return _Part("parts", [_Part("is_negated", len(children) > 1), _Part("pattern", children[-1])])
@@ -214,24 +215,24 @@ class _StatementBuilder:
         return None
 
     def describe_table(self, children: list[Any]) -> s.Describe:
-        return s.Describe("TABLE", **_attributes(children, {s.Identifier: "name"}))
+        return s.Describe("TABLE", **_attributes(children, {Identifier: "name"}))
 
     def describe_catalog(self, children: list[Any]) -> s.Describe:
-        return s.Describe("CATALOG", **_attributes(map(_as_identifier, children), {s.Identifier: "name"}))
+        return s.Describe("CATALOG", **_attributes(map(_as_identifier, children), {Identifier: "name"}))
 
     def extended(self, _: list[Any]) -> _Part:
         return _Part("is_extended", True)
 
     def drop(self, children: list[Any]) -> s.Drop:
         words, parts = _split_words(children)
-        return s.Drop(kind=words, **_attributes(map(_as_identifier, parts), {s.Identifier: "name"}))
+        return s.Drop(kind=words, **_attributes(map(_as_identifier, parts), {Identifier: "name"}))
 
     def cascade(self, _: list[Any]) -> _Part:
         return _Part("is_cascade", True)
 
     def alter_table(self, children: list[Any]) -> s.AlterTable:
         renamed = [each._replace(attribute="set_options") if _is_options(each) else each for each in children]
-        return s.AlterTable(**_attributes(renamed, {s.Identifier: "table"}))
+        return s.AlterTable(**_attributes(renamed, {Identifier: "table"}))
 
     def reset_options(self, children: list[Token]) -> _Part:
         keys = [_Name(_unquoted(key), _position(key)) for key in children]
@@ -263,24 +264,24 @@ class _StatementBuilder:
     def rename_column(self, children: list[_Name]) -> _Part:
         return _Part("column_changes", s.ColumnChanges("RENAME", names=_texts(children)))
 
-    def new_name(self, children: list[s.Identifier]) -> _Part:
+    def new_name(self, children: list[Identifier]) -> _Part:
         return _Part("new_name", children[0])
 
     # Queries, INSERT and settings
 
     def insert(self, children: list[Any]) -> s.Insert:
         insert, *parts = children
-        attributes = _attributes(parts, {s.Identifier: "table", s.SqlText: "query"})
+        attributes = _attributes(parts, {Identifier: "table", SqlText: "query"})
         return s.Insert(position=_position(insert), **attributes)
 
     def overwrite(self, _: list[Any]) -> _Part:
         return _Part("is_overwrite", True)
 
-    def partition(self, children: list[tuple[_Name, s.SqlText]]) -> _Part:
+    def partition(self, children: list[tuple[_Name, SqlText]]) -> _Part:
         _check_once("column", (name for name, _ in children))
         return _Part("partition", {name.text: value.text for name, value in children})
 
-    def partition_value(self, children: list[Any]) -> tuple[_Name, s.SqlText]:
+    def partition_value(self, children: list[Any]) -> tuple[_Name, SqlText]:
         return children[0], children[1]
 
     def insert_columns(self, children: list[tuple[_Name, ...]]) -> _Part:
@@ -291,7 +292,7 @@ class _StatementBuilder:
 
     def explain(self, children: list[Any]) -> s.Explain:
         *details, statement = children
-        if isinstance(statement, s.SqlText):
+        if isinstance(statement, SqlText):
             statement = s.Query(statement, statement.position)
         return s.Explain(statement, details[0] if details else ())
 
@@ -310,8 +311,8 @@ class _StatementBuilder:
     setting_value = setting_key
 
 
-def _position(token: Token) -> s.Position:
-    return s.Position(token.line or 0, token.column or 0)
+def _position(token: Token) -> Position:
+    return Position(token.line or 0, token.column or 0)
 
 
 def _unquoted(token: Token) -> str:
@@ -328,7 +329,7 @@ def _is_options(child: Any) -> bool:
 
 
 def _as_identifier(child: Any) -> Any:
-    return s.Identifier((child.text,), child.position) if isinstance(child, _Name) else child
+    return Identifier((child.text,), child.position) if isinstance(child, _Name) else child
 
 
 def _column_changes(kind: Any, children: list[Any]) -> _Part:

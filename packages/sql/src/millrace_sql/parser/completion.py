@@ -13,7 +13,7 @@ from millrace_sql.parser.feeder import StatementFeeder
 from millrace_sql.parser.grammar import words_of
 from millrace_sql.parser.query_completion import QUERY_KEYWORDS, names_in_query
 from millrace_sql.parser.scanner import ScannedToken, Script
-from millrace_sql.statements import NOWHERE
+from millrace_sql.script_texts import NOWHERE
 
 if TYPE_CHECKING:
     from lark import Token

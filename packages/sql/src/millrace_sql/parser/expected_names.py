@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from millrace_sql.statements import Identifier, Options
+from millrace_sql.script_texts import Identifier, Options
 
 if TYPE_CHECKING:
     from lark import Token

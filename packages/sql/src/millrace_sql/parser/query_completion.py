@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from millrace_sql.parser.expected_names import ExpectedNames
-from millrace_sql.statements import Identifier
+from millrace_sql.script_texts import Identifier
 
 # fmt: off
 QUERY_KEYWORDS = (

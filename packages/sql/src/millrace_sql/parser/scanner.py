@@ -11,7 +11,7 @@ from bisect import bisect_right
 from typing import Literal, NamedTuple
 
 from millrace_sql.errors import SqlSyntaxError, UnfinishedSqlError, excerpt_of
-from millrace_sql.statements import Position
+from millrace_sql.script_texts import Position
 
 _TOKEN = re.compile(
     r"""(?P<blank>[\s\ufeff]++|--[^\n]*+)

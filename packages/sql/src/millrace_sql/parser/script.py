@@ -7,7 +7,8 @@ from dataclasses import replace
 from millrace_sql.errors import SqlSyntaxError, UnfinishedSqlError
 from millrace_sql.parser.feeder import StatementFeeder
 from millrace_sql.parser.scanner import Script
-from millrace_sql.statements import Query, SqlText, Statement
+from millrace_sql.script_texts import SqlText
+from millrace_sql.statements import Query, Statement
 
 
 def parse(text: str) -> list[Statement]:

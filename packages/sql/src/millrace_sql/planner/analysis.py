@@ -18,6 +18,7 @@ from millrace_sql.planner.query_text import QueryText, apply_edits, original_off
 from millrace_sql.planner.rank_stages import NumberedStage, RankStage
 from millrace_sql.planner.ranking import HOW_TO_BOUND, Ranking
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, quoted, spark_sql
+from millrace_sql.planner.renamed_columns import NAMES_OF_NUMBERED, alias_of, renamed, with_names
 from millrace_sql.planner.session_windows import group_by_sessions
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
@@ -27,7 +28,7 @@ from millrace_sql.planner.temporal_joins import check_times
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 from millrace_sql.planner.volatile import computed_columns
 from millrace_sql.planner.window_stages import WindowStage, stage_windows
-from millrace_sql.statements import Identifier
+from millrace_sql.script_texts import Identifier
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 Stage = StateStage | RankStage | JoinStage | NumberedStage | WindowStage
 Names = Mapping[str, Relation]
 """The common table expressions that a query can name, in lower case."""
-
-_NAMES_OF_NUMBERED = "the query of ROW_NUMBER() names its columns itself: write SELECT a AS b, and no list of columns"
 
 
 @dataclass
@@ -173,7 +172,7 @@ class Analysis:
 
         for cte in node.args["with_"].expressions if node.args.get("with_") else ():
             relation = self.query(text, cte.this, tables, names)
-            names = {**names, cte.alias.lower(): _renamed(cte, relation)}
+            names = {**names, cte.alias.lower(): renamed(cte, relation)}
             self._named_queries[cte.alias.lower()] = cte
         if isinstance(node, exp.Subquery):
             self._refuse_modifiers(text, node)
@@ -317,16 +316,16 @@ class Analysis:
         body = f"({self.text_of(inner)})"
         subquery: Any = exp.Subquery(this=inner.tree)
         if columns and relation.ranking is not None:
-            raise text.error(_NAMES_OF_NUMBERED, node)
+            raise text.error(NAMES_OF_NUMBERED, node)
         if columns:
-            relation = _with_names(relation, columns)
+            relation = with_names(relation, columns)
             names = (*columns, *(("__row_kind",) if relation.is_changelog else ()))
             renamed = f"{body} AS {quoted(name)}({', '.join(map(quoted, columns))})"
             body = f"(SELECT * FROM {renamed})"  # noqa: S608 - a query of the user's, which Spark parses
-            subquery.set("alias", _alias(name, names))
+            subquery.set("alias", alias_of(name, names))
             subquery = exp.Subquery(this=exp.select("*").from_(subquery))
         has_alias = bool(node.alias)
-        subquery.set("alias", node.args.get("alias") if has_alias else _alias(name, ()))
+        subquery.set("alias", node.args.get("alias") if has_alias else alias_of(name, ()))
         self.edit(
             text,
             node.parts[0].meta["start"],
@@ -336,46 +335,6 @@ class Analysis:
         subquery.set("joins", node.args.get("joins"))
         node.replace(subquery)
         return relation
-
-
-def _alias(name: str, columns: tuple[str, ...]) -> exp.TableAlias:
-    from sqlglot import exp
-
-    identifiers = [exp.to_identifier(column, quoted=True) for column in columns]
-    return exp.TableAlias(this=exp.to_identifier(name, quoted=True), columns=identifiers)
-
-
-def _renamed(cte: exp.CTE, relation: Relation) -> Relation:
-    """Return a common table expression's relation under the column names that it lists, which get that of row kinds."""
-    from sqlglot import exp
-
-    alias = cte.args["alias"]
-    names = tuple(column.name for column in alias.columns)
-    if not names:
-        return relation
-    if relation.ranking is not None:
-        raise relation.ranking.text.error(_NAMES_OF_NUMBERED, cte)
-    if relation.is_changelog:
-        alias.set("columns", [*alias.columns, exp.to_identifier("__row_kind")])
-    return _with_names(relation, names)
-
-
-def _with_names(relation: Relation, names: tuple[str, ...]) -> Relation:
-    if relation.columns is None or len(relation.columns) != len(names):
-        # Which of the names are volatile is not known: all are
-        volatile = {name.lower(): function for function in relation.volatile.values() for name in names}
-        unknown = replace(relation, volatile=volatile, processing_time=frozenset())
-        return replace(unknown, columns=names, types={}, key=(), event_time=frozenset())
-    renamed = {old.lower(): new.lower() for old, new in zip(relation.columns, names, strict=True)}
-    return replace(
-        relation,
-        columns=names,
-        volatile={renamed[name]: function for name, function in relation.volatile.items() if name in renamed},
-        processing_time=frozenset(renamed[name] for name in relation.processing_time if name in renamed),
-        types={renamed[name]: type_ for name, type_ in relation.types.items() if name in renamed},
-        key=tuple(renamed[name] for name in relation.key),
-        event_time=frozenset(renamed[name] for name in relation.event_time if name in renamed),
-    )
 
 
 def _nested_queries(node: exp.Select) -> Iterator[exp.Expr]:

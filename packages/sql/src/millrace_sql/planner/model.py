@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from millrace.contracts import ChangelogMode
-from millrace_sql.statements import Identifier, SqlText
+from millrace_sql.script_texts import Identifier, SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

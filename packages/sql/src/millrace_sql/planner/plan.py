@@ -23,7 +23,7 @@ from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import steps_of, tree_of
 from millrace_sql.planner.stream_union import distinct_unions
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
-from millrace_sql.statements import Identifier, Position, SqlText
+from millrace_sql.script_texts import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException

@@ -17,7 +17,7 @@ from millrace_sql.planner.dialect.query_types import QueryTypes
 from millrace_sql.planner.dialect.tokens import Edit, TokenRewriter
 from millrace_sql.planner.model import TableLookup
 from millrace_sql.planner.user_functions import FunctionLookup, UserFunction, no_functions
-from millrace_sql.statements import Identifier, Position, SqlText
+from millrace_sql.script_texts import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType

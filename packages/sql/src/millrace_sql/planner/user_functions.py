@@ -61,7 +61,7 @@ class UserFunction:
 
     @property
     def signature(self) -> Signature:
-        """What it takes."""
+        """Signature of the function."""
         return Signature(self.source.load(), _ADVICE)
 
     @property

@@ -16,7 +16,7 @@ from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.configuration.options import SessionOptions
 from millrace_sql.parser.completion import complete
 from millrace_sql.parser.expected_names import ExpectedNames
-from millrace_sql.statements import Identifier
+from millrace_sql.script_texts import Identifier
 
 if TYPE_CHECKING:
     from millrace_sql.environment import TableEnvironment

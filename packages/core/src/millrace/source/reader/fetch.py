@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import chain
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
@@ -18,10 +17,10 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
-from millrace.kafka.consumer import KafkaConsumer
+from millrace.kafka.consumer import KafkaConsumer, has_fetched_beyond, watermarks
 from millrace.kafka.errors import NO_GROUP_CODES, UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
 from millrace.kafka.outages import TOLD_AFTER_S, Outage
-from millrace.kafka.retry import REQUEST_TIMEOUT_S, poll
+from millrace.kafka.retry import poll
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.data_loss_messages import DATA_LOSS_HINT, describe_log, logger
@@ -298,7 +297,8 @@ class _Fetcher:
             if not self._unfinished:
                 return
         silent_s = now - self._last_message_at
-        if self._new_follower and silent_s > self._timeouts.quiet_s and self._fetches_in_silence():
+        waiting = {p: self._positions[p] for p in self._unfinished.keys() - self._ended_early}
+        if self._new_follower and silent_s > self._timeouts.quiet_s and has_fetched_beyond(self._client, waiting):
             self._give_back()
             self._consumer, self._new_follower = self._new_follower(), None
             self._assign()
@@ -325,15 +325,6 @@ class _Fetcher:
             limit = f"up to {self._timeouts.stall_s:.0f} s"
             self._outage.goes_on(silent_s, f"reading {self._describe_unfinished()}", said, limit)
 
-    def _fetches_in_silence(self) -> bool:
-        """Return whether brokers send something, by which the client learns where a log ends, that is not visible."""
-        for partition in self._unfinished.keys() - self._ended_early:
-            with suppress(KafkaException):
-                _, high = self._client.get_watermark_offsets(ClientPartition(*partition), cached=True)
-                if high > self._positions[partition]:
-                    return True
-        return False
-
     def _follow(self, reported: FetchPositions, now: float) -> None:
         """End ranges that were fetched to their ends without a visible message.
 
@@ -352,7 +343,7 @@ class _Fetcher:
         """Skip offsets that are gone, if the user wants that."""
         position = self._positions[range_.partition]
         try:
-            low, high = self._watermarks(range_.partition)
+            low, high = watermarks(self._client, range_.partition)
         except KafkaException as error:
             if not is_transient(kafka_error(error)):
                 raise
@@ -383,7 +374,7 @@ class _Fetcher:
     def _wait_for_end(self, partition: TopicPartition, position: int) -> tuple[int, int]:
         """Return the bounds of a log that ends before what was read of it: a leader may learn its end late."""
         return poll(
-            lambda: self._watermarks(partition),
+            lambda: watermarks(self._client, partition),
             until=lambda bounds: bounds[1] >= position,
             timeout_s=self._timeouts.early_end_s,
         )
@@ -396,14 +387,6 @@ class _Fetcher:
             self._client.incremental_assign([ClientPartition(*range_.partition, offset)])
         else:
             del self._unfinished[range_.partition]
-
-    def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:
-        try:
-            return self._client.get_watermark_offsets(ClientPartition(*partition), REQUEST_TIMEOUT_S)
-        except KafkaException as error:
-            if kafka_error(error).code() not in UNKNOWN_TOPIC_CODES:
-                raise
-            return 0, 0
 
     def _describe_unfinished(self) -> str:
         return ", ".join(str(OffsetRange(p, self._positions[p], each.end)) for p, each in self._unfinished.items())

@@ -34,7 +34,7 @@ _ADVICE = (
 
 @dataclass
 class WindowEdits:
-    """What becomes of the older windows of a query.
+    """Rewrite of the older windows of a query.
 
     Attributes:
         replaced: Calls by the index of their first token: the index behind them, and the text in their place.

@@ -34,7 +34,7 @@ _LAST = (
 
 @dataclass(frozen=True)
 class _Item:
-    """What follows a join: what it is called, its array or map, whether rows are numbered, its name and its columns."""
+    """Right side of a join: its function, its array or map, whether rows are numbered, its name and its columns."""
 
     function: str
     value: str

@@ -16,6 +16,7 @@ from millrace_catalog.expressions.sql_calls import rewrite_call
 from millrace_catalog.expressions.type_names import rewrite_type
 from millrace_catalog.expressions.value_types import kind_of
 from millrace_sql.errors import SqlError
+from millrace_sql.planner.dialect.array_agg import array_agg
 from millrace_sql.planner.dialect.function_calls import FunctionCallRewriter
 from millrace_sql.planner.dialect.group_windows import GroupWindowFinder, WindowEdits
 from millrace_sql.planner.dialect.json_calls import JsonRewriter
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from sqlglot.tokens import Token
 
     from millrace_catalog.types import DataType
-    from millrace_sql.statements import Position
+    from millrace_sql.script_texts import Position
 
 
 _DESCRIPTOR = re.compile(r"^(?:TIMECOL\s*=>)?\s*DESCRIPTOR\s*\(|\)\s*$", re.IGNORECASE)
@@ -86,16 +87,12 @@ class TokenRewriter:
         self._is_spark = is_spark
         self._products = ProductRewriter(self._word, self._is_value, self.closing, self._rewritten, type_of)
         self._laterals = LateralRewriter(self._word, self._name, self.closing, self._split, self._rewritten, type_of)
+        self._array_agg = partial(array_agg, self._word, self.closing, self._products.end_of_call, self._rewritten)
         types = None if type_of is None else self._types
         self._functions = FunctionCallRewriter(self._word, self._name, self.closing, types, functions)
+        end_of_operand = self._products.end_of_operand
         self._json = JsonRewriter(
-            self._word,
-            self._split,
-            self.closing,
-            self._rewritten,
-            self._products.end_of_operand,
-            type_of,
-            is_spark=is_spark,
+            self._word, self._split, self.closing, self._rewritten, end_of_operand, type_of, is_spark=is_spark
         )
         self._time_zone = time_zone
         self._windows = WindowEdits()
@@ -133,7 +130,7 @@ class TokenRewriter:
                 or self._replacement(index, partial(similar_to, self._word, self._at))
                 or self._cast(index)
                 or (None if self._is_spark else self._replacement(index, self._products.average))
-                or self._array_of_rows(index)
+                or (None if self._is_spark else self._replacement(index, self._array_agg))
                 or self._replacement(index, self._functions.rewrite)
                 or self._call(index)
             )
@@ -286,24 +283,6 @@ class TokenRewriter:
         except ValueError as error:
             raise SqlError(str(error), self._place(self._tokens[index].start)) from None
         return None if found is None else self._replaced(index, found[1], found[0])
-
-    def _array_of_rows(self, index: int) -> tuple[list[Edit], int] | None:
-        """Replace ARRAY_AGG, whose arrays have NULL too, and which is NULL without rows."""
-        if self._is_spark or self._word(index) != "ARRAY_AGG" or self._word(index + 1) != "(":
-            return None
-        close = self.closing(index + 1)
-        end = self._products.end_of_call(close)
-        distinct = "DISTINCT " if self._word(index + 2) == "DISTINCT" else ""
-        first = index + 2 + (self._word(index + 2) in {"DISTINCT", "ALL"})
-        nulls = [self._word(close - 2), self._word(close - 1)]
-        last = close - 2 if nulls in (["IGNORE", "NULLS"], ["RESPECT", "NULLS"]) else close
-        value = self._rewritten(first, last)
-        clauses = f" {self._rewritten(close + 1, end)}" if end > close + 1 else ""
-        if nulls == ["IGNORE", "NULLS"]:
-            arrays = f"COLLECT_LIST({distinct}{value}){clauses}"
-            return self._replaced(index, end, f"CASE WHEN COUNT({value}){clauses} > 0 THEN {arrays} END")
-        arrays = f"TRANSFORM(COLLECT_LIST({distinct}STRUCT({value} AS v)){clauses}, e -> e.v)"
-        return self._replaced(index, end, f"CASE WHEN COUNT(*){clauses} > 0 THEN {arrays} END")
 
     def _cast(self, index: int) -> tuple[list[Edit], int] | None:
         if self._word(index) not in {"CAST", "TRY_CAST"} or self._word(index + 1) != "(":
