@@ -45,7 +45,7 @@ class Loss:
 
     @property
     def outcome(self) -> str:
-        """How reading goes on, if the loss is no error."""
+        """The way in which reading goes on, if the loss is no error."""
         if self.is_repetition:
             return "The micro-batch is repeated without them"
         if self.resume is None:
