@@ -155,7 +155,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         yield Secured(broker, folder, client)
 
 
-@pytest.mark.parametrize("name", ["between.jks", "between.pem", "trust.jks"])
+@pytest.mark.parametrize("name", nightly_but(["between.jks", "between.pem", "trust.jks"], "between.jks"))
 def test_a_store_with_the_intermediate_authority_or_the_root_is_enough(secured, name):
     options = secured.tls(ssl_truststore_location=secured.file(name))
 
@@ -167,6 +167,7 @@ def test_a_store_with_the_intermediate_authority_or_the_root_is_enough(secured, 
     assert "the broker's certificate expires" in tls.message
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", ["intermediate authority in a file", "the broker's own certificate"])
 def test_certificates_that_the_client_cannot_trust_are_told_with_what_to_give(secured, case):
     options, expected = WRONG[case]

@@ -17,6 +17,7 @@ from millrace.sink.write_task import WriteTask
 from millrace.source.reader.dead_letters import TaskProducer
 from support.kafka import consume, wait_for_markers
 from support.names import unique_name
+from support.tiers import nightly_but
 
 LIMIT = 32_768
 ROWS = 5_000
@@ -38,17 +39,17 @@ def small(make_topic) -> str:
     return make_topic(config={"max.message.bytes": str(LIMIT)})
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"properties.batch.size": "500000"},
-        {"properties.compression.type": "none"},
-        {"sink.delivery-guarantee": "exactly-once"},
-    ],
-    ids=["plain", "a size of the user's", "not compressed", "exactly once"],
-)
-def test_batches_fit(broker, connection, small, options):
+WRITES = {
+    "plain": {},
+    "a size of the user's": {"properties.batch.size": "500000"},
+    "not compressed": {"properties.compression.type": "none"},
+    "exactly once": {"sink.delivery-guarantee": "exactly-once"},
+}
+
+
+@pytest.mark.parametrize("case", nightly_but(WRITES, "a size of the user's", "exactly once"))
+def test_batches_fit(broker, connection, small, case):
+    options = WRITES[case]
     if "sink.delivery-guarantee" in options:
         options = {**options, "sink.transactional-id-prefix": unique_name("small")}
     config = prepare(configure_sink({**connection, "topic": small, **options}))
@@ -60,7 +61,7 @@ def test_batches_fit(broker, connection, small, options):
     assert len(consume(broker.bootstrap_servers, small)) == ROWS
 
 
-@pytest.mark.parametrize("headers", [True, False], ids=["one by one", "in batches"])
+@pytest.mark.parametrize("headers", nightly_but([True, False], False), ids=["one by one", "in batches"])
 def test_a_row_that_does_not_fit_is_named_with_its_key_its_size_and_the_limit(connection, small, headers):
     config = prepare(configure_sink({**connection, "topic": small}))
     too_large = rows(1, 2 * LIMIT)
@@ -77,6 +78,7 @@ def test_a_row_that_does_not_fit_is_named_with_its_key_its_size_and_the_limit(co
     ) in str(error.value)
 
 
+@pytest.mark.nightly
 def test_batches_of_a_topic_that_no_option_names_may_be_too_large_and_the_option_is_advised(connection, small):
     config = prepare(configure_sink(connection))
     batch = rows().append_column("topic", pa.array([small] * ROWS))
@@ -85,6 +87,7 @@ def test_batches_of_a_topic_that_no_option_names_may_be_too_large_and_the_option
         write(config, batch.schema, [batch], WriteTask(0, 1, "me"))
 
 
+@pytest.mark.nightly
 def test_dead_letters_fit(broker, connection, small):
     client = Properties({"bootstrap.servers": connection["properties.bootstrap.servers"]})
     producer = TaskProducer(client, {small: "topic"})
@@ -94,6 +97,7 @@ def test_dead_letters_fit(broker, connection, small):
     assert len(consume(broker.bootstrap_servers, small)) == ROWS
 
 
+@pytest.mark.nightly
 def test_pipelines_are_told_the_size(connection, small, make_topic):
     topics = Topics(Properties({"bootstrap.servers": connection["properties.bootstrap.servers"]}))
     size = topics.fitting_batch_size([make_topic(), small])

@@ -24,7 +24,7 @@ def at(text: str) -> Completion:
     [
         ("CRE|", ("CREATE",)),
         ("create t|", ("TABLE", "TEMPORARY")),
-        ("SELECT 1; drop |", ("CATALOG", "DATABASE", "TABLE", "TEMPORARY", "VIEW")),
+        ("SELECT 1; drop |", ("CATALOG", "DATABASE", "FUNCTION", "SYSTEM", "TABLE", "TEMPORARY", "VIEW")),
         ("CREATE TABLE t (id BIG|", ("BIGINT",)),
         ("CREATE TABLE t (id BIGINT M|", ("METADATA",)),
         ("CREATE TABLE t (a INT) |", ("AS", "COMMENT", "LIKE", "PARTITIONED", "WITH")),

@@ -131,7 +131,8 @@ def test_the_data_source_gets(name):
     stream: Any = SimpleNamespace(load=lambda: found)
     stream.format = lambda _: stream
     stream.options = lambda **options: found.update(options) or stream
-    source(**given).read(SimpleNamespace(readStream=stream))
+    settings = SimpleNamespace(get=lambda _, default: default)
+    source(**given).read(SimpleNamespace(readStream=stream, conf=settings))
     assert found[option] == expected
 
 

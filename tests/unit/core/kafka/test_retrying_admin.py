@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -113,11 +114,13 @@ def test_brokers_that_fall_silent_are_told_within_ten_seconds_and_when_they_are_
 
     assert admin.call(request, "looking up offsets") == "answer"
     assert told_at[0] < 10
-    assert caplog.messages == [
+    silent, answers = caplog.messages
+    assert silent == (
         "no answer from Kafka at 127.0.0.1:1 for 6 s when looking up offsets: h:1: Connection refused. It is waited "
-        "for, up to 60 s",
-        "Kafka at 127.0.0.1:1 answers again, after 31 s",
-    ]
+        "for, up to 60 s"
+    )
+    # Pauses between attempts are drawn
+    assert re.fullmatch(r"Kafka at 127\.0\.0\.1:1 answers again, after 3\d s", answers)
 
 
 def test_a_topic_that_is_looked_for_is_no_silence(

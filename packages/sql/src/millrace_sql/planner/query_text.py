@@ -124,7 +124,7 @@ def parse_query(
     if tables is None:
         return text
     types = QueryTypes(text.tree, partial(_types_of, text, tables, functions), called)
-    if called or (not is_spark and _TYPED.search(source.text)):
+    if called or _TYPED.search(source.text):
         text = parsed(types.type_of)
     return replace(text, type_of=types.type_of)
 

@@ -12,6 +12,7 @@ from millrace.errors import DeliveryError, MessageError, PluginError
 from millrace.kafka.producer import PRODUCERS
 from millrace.options.secrets import Properties
 from millrace.records.messages import Messages
+from millrace.source.reader import dead_letters
 from millrace.source.reader.dead_letters import DiscardingCollector, PluginCollector, TaskProducer, collector_for
 from millrace.source.reader.error_policy import MalformedRecord
 from millrace.worker import WorkerResources
@@ -33,6 +34,11 @@ class Forwarding(DeadLetterCollector):
         self.seen.extend(letters)
         for letter in letters:
             producer.produce("dead", key=letter.key, value=letter.value)
+
+
+@pytest.fixture(autouse=True)
+def _topics_take_any_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letters, "_fitting", lambda client, topics: client)
 
 
 @pytest.fixture
