@@ -106,13 +106,14 @@ pipeline:
   dirty-data.collector: {{type: topic, topic: {dead}}}
   user-defined-function:
     - {{name: share, python-code: "def eval(rate): return 100 / rate", return-type: DOUBLE}}
-sink: {{type: values, print.enabled: false, materialized.in.memory: true}}
+sink: {{type: parquet, path: '{tmp_path / "tables"}'}}
 """)
-    running = pipeline.run(spark, checkpoint_location=str(tmp_path), once=True)
+    running = pipeline.run(spark, checkpoint_location=str(tmp_path / "checkpoint"), once=True)
     running.await_termination()
     assert list(running.progress.paused) == ["users"]
     assert "share(rate) fails for the message of topic" in running.progress.paused["users"]
     assert "division by zero" in running.progress.paused["users"]
-    assert running.sink.tables["other"] == [{"t": "other", "id": 7}]
-    assert not running.sink.tables.get("users")
+    others = spark.read.parquet(str(tmp_path / "tables" / "other")).select("row_kind", "id").collect()
+    assert [tuple(row) for row in others] == [("+I", 7)]
+    assert not list((tmp_path / "tables").glob("users/*.parquet"))
     assert [message.value() for message in consume(broker.bootstrap_servers, dead)] == [messages[0], messages[2]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from millrace_cdc.connectors.parquet.sink import ParquetPipelineSink
 from support.iceberg import add_iceberg
 from support.jdbc_drivers import add_drivers
 from support.pipeline_sinks import Table, make_sink, micro_batch
+from support.postgres import Postgres
 
 ORDERS = Table("shop.orders", "id BIGINT, v STRING", ("id",))
 WIDER = Table("shop.orders", "id BIGINT, v STRING, n INT", ("id",))
@@ -114,8 +116,35 @@ class Iceberg:
         self._catalog.loadTable(self._name).updateSchema().deleteColumn("v").commit()
 
 
-@pytest.fixture(params=[Delta, Parquet, Sqlite, Iceberg])
+class Postgresql:
+    def __init__(self, spark: Any, server: Postgres) -> None:
+        add_drivers(spark)
+        self._spark, self._server = spark, server
+        server.execute("DROP SCHEMA IF EXISTS shop CASCADE; DROP TABLE IF EXISTS millrace_pipelines")
+
+    def sink(self) -> Any:
+        login = {"username": "tests", "password": self._server.properties["password"]}
+        sink = make_sink(JdbcPipelineSink, url=self._server.url, **login)
+        sink.check(self._spark)
+        return sink
+
+    def drop_table(self) -> None:
+        self._server.execute("DROP TABLE shop.orders")
+
+    def drop_column(self) -> None:
+        self._server.execute("ALTER TABLE shop.orders DROP COLUMN v")
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    with Postgres() as running:
+        yield running
+
+
+@pytest.fixture(params=[Delta, Parquet, Sqlite, Iceberg, pytest.param(Postgresql, marks=pytest.mark.nightly)])
 def target(request, spark, tmp_path) -> Target:
+    if request.param is Postgresql:
+        return Postgresql(spark, request.getfixturevalue("postgres"))
     return request.param(spark, tmp_path)
 
 
