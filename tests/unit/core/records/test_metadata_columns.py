@@ -9,7 +9,7 @@ from millrace.contracts import Decoded
 from millrace.errors import SchemaError
 from millrace.options.metadata import METADATA_KEYS, parse_metadata_columns
 from millrace.records.messages import Messages
-from millrace.records.metadata_columns import _COLUMNS, metadata_columns, metadata_fields, without_metadata
+from millrace.records.metadata_columns import _COLUMNS, Misfit, metadata_columns, metadata_fields, without_metadata
 
 Make = Callable[..., Messages]
 ID = pa.field("id", pa.int64())
@@ -73,8 +73,8 @@ def test_values_that_do_not_fit_are_null_and_singled_out(messages: Make) -> None
 
     assert made.arrays["k"].to_pylist() == ["a", None, None, None, "b"]
     assert made.arrays["o"].to_pylist() == [100, 101, 102, 103, 104]
-    reason = "its __raw_key__ does not fit column 'k', which is STRING"
-    assert made.misfits == {1: reason, 3: reason}
+    misfit = Misfit("its __raw_key__ does not fit column 'k', which is STRING", is_key=True)
+    assert made.misfits == {1: misfit, 3: misfit}
 
 
 def test_what_the_format_tells_is_a_column_too() -> None:

@@ -18,6 +18,8 @@ from millrace.records.metadata_types import can_hold, cast_safely, describe_type
 FormatMetadata = Mapping[str, pa.DataType]
 """The metadata that a format decodes beside its rows: types by keys, which options name after ``value.``."""
 
+_RAW_KEY = "__raw_key__"
+
 _COLUMNS = {
     "topic": columns.TOPIC,
     "partition": columns.PARTITION,
@@ -27,7 +29,7 @@ _COLUMNS = {
     "headers": columns.HEADER_MAP_COLUMN,
     "header-list": columns.HEADER_LIST,
     "leader-epoch": columns.LEADER_EPOCH,
-    "__raw_key__": columns.KEY,
+    _RAW_KEY: columns.KEY,
     "__raw_value__": columns.VALUE,
 }
 
@@ -70,16 +72,28 @@ def without_metadata(
     return pa.schema([field for field in schema if field.name not in metadata_names])
 
 
+class Misfit(NamedTuple):
+    """A value that the type of its column cannot hold.
+
+    Attributes:
+        reason: What is wrong, in words.
+        is_key: Whether the value is the message's key.
+    """
+
+    reason: str
+    is_key: bool
+
+
 class MetadataColumns(NamedTuple):
     """The metadata of decoded rows.
 
     Attributes:
         arrays: The columns by their names.
-        misfits: Why a row has a value that the type of its column cannot hold, by the number of the row.
+        misfits: The first value of a row that the type of its column cannot hold, by the number of the row.
     """
 
     arrays: dict[str, pa.Array]
-    misfits: dict[int, str]
+    misfits: dict[int, Misfit]
 
 
 def metadata_columns(
@@ -94,7 +108,7 @@ def metadata_columns(
         decoded: Their decoded rows, with the metadata that the format decodes, each key once.
     """
     format_keys = format_metadata_keys(chosen)
-    arrays, misfits = {}, dict[int, str]()
+    arrays, misfits = {}, dict[int, Misfit]()
     for each in chosen:
         if each.format_key is not None and decoded.metadata is not None:
             column = decoded.metadata.column(format_keys.index(each.format_key))
@@ -103,8 +117,9 @@ def metadata_columns(
             column = column if decoded.message_index is None else column.take(decoded.message_index)
         declared = schema.field(each.column).type
         arrays[each.column], rows = cast_safely(column, declared)
+        reason = f"its {each.key} does not fit column {each.column!r}, which is {_spark(declared)}" if rows else ""
         for row in rows:
-            misfits.setdefault(row, f"its {each.key} does not fit column {each.column!r}, which is {_spark(declared)}")
+            misfits.setdefault(row, Misfit(reason, is_key=each.key == _RAW_KEY))
     return MetadataColumns(arrays, misfits)
 
 

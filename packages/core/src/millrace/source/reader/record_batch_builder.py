@@ -17,7 +17,7 @@ from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection
 from millrace.records.messages import Messages, describe_position
-from millrace.records.metadata_columns import metadata_columns
+from millrace.records.metadata_columns import Misfit, metadata_columns
 from millrace.records.row_kinds import decoded_row_kinds
 from millrace.source.reader.error_policy import MalformedRecord
 from millrace.source.reader.key_decoder import KeyDecoder
@@ -109,7 +109,7 @@ class RecordBatchBuilder:
 
     def _add_columns(
         self, messages: Messages, decoded: Decoded, keys: Decoded | None
-    ) -> tuple[pa.RecordBatch, Mapping[int, str]]:
+    ) -> tuple[pa.RecordBatch, Mapping[int, Misfit]]:
         added, misfits = metadata_columns(self._schema, self._metadata, messages, decoded)
         if self._row_kind_column is not None:
             added[self._row_kind_column] = decoded_row_kinds(decoded)
@@ -142,12 +142,12 @@ class RecordBatchBuilder:
             yield error.index, MalformedRecord(message, error.reason, format_.name, True, lenient)
 
     def _metadata_misfits(
-        self, messages: Messages, misfits: Mapping[int, str], message_index: pa.Int32Array | None
+        self, messages: Messages, misfits: Mapping[int, Misfit], message_index: pa.Int32Array | None
     ) -> Iterator[tuple[int, MalformedRecord]]:
         name = "" if self._value_format is None else self._value_format.name
-        for row, reason in misfits.items():
+        for row, misfit in misfits.items():
             index = row if message_index is None else message_index[row].as_py()
-            yield index, MalformedRecord(messages.items[index], reason, name)
+            yield index, MalformedRecord(messages.items[index], misfit.reason, name, misfit.is_key)
 
     def _unexpected_nulls(
         self, messages: Messages, batch: pa.RecordBatch, message_index: pa.Int32Array | None
