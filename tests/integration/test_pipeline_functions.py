@@ -115,5 +115,5 @@ sink: {{type: parquet, path: '{tmp_path / "tables"}'}}
     assert "division by zero" in running.progress.paused["users"]
     others = spark.read.parquet(str(tmp_path / "tables" / "other")).select("row_kind", "id").collect()
     assert [tuple(row) for row in others] == [("+I", 7)]
-    assert not list((tmp_path / "tables").glob("users/*.parquet"))
+    assert spark.read.parquet(str(tmp_path / "tables" / "users")).count() == 0
     assert [message.value() for message in consume(broker.bootstrap_servers, dead)] == [messages[0], messages[2]]

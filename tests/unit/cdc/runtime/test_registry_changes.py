@@ -230,7 +230,6 @@ def test_keys_in_avro_are_primary_keys():
 
 def batch_of(*messages: dict[str, Any]) -> pa.RecordBatch:
     """Return messages, which are given by key, value and headers, as a source's batch."""
-    headers = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
     columns: dict[str, tuple[list[Any], pa.DataType]] = {
         "topic": (["topic"] * len(messages), pa.string()),
         "partition": ([0] * len(messages), pa.int32()),
@@ -239,8 +238,8 @@ def batch_of(*messages: dict[str, Any]) -> pa.RecordBatch:
         "key": ([each.get("key") for each in messages], pa.binary()),
         "value": ([each.get("value") for each in messages], pa.binary()),
         HEADERS_COLUMN: (
-            [[{"key": name, "value": value} for name, value in each.get("headers", ())] for each in messages],
-            headers,
+            [each.get("headers", []) for each in messages],
+            pa.map_(pa.string(), pa.binary()),
         ),
     }
     return pa.record_batch({name: pa.array(values, type_) for name, (values, type_) in columns.items()})

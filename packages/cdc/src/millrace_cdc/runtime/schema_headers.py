@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -37,19 +37,14 @@ class SchemaHeaders:
     key: str
     value: str
 
-    def of(self, headers: Iterable[Any]) -> MessageSchemas:
-        """Return the schemas that the headers of a message name; the last one of a name counts.
-
-        Args:
-            headers: The headers, as pairs or as structs of Spark.
-        """
-        pairs = (header.values() if isinstance(header, Mapping) else header for header in headers)
-        found: dict[str, bytes | None] = dict(map(tuple, pairs))
+    def of(self, headers: Iterable[tuple[str, bytes | None]]) -> MessageSchemas:
+        """Return the schemas that the headers of a message name; the last one of a name counts."""
+        found = dict(headers)
         return MessageSchemas(found.get(self.key) or b"", found.get(self.value) or b"")
 
-    def of_all(self, headers: pa.ListArray) -> list[MessageSchemas] | None:
+    def of_all(self, headers: pa.MapArray) -> list[MessageSchemas] | None:
         """Return the schemas for each message; None where no message has headers."""
-        if not len(headers.flatten()):
+        if headers.offsets[0] == headers.offsets[-1]:
             return None
         return [self.of(each) if each else IN_PAYLOADS for each in headers.to_pylist()]
 
