@@ -269,3 +269,13 @@ def test_a_union_of_changes_takes_rows_away_again() -> None:
 def test_a_union_of_a_batch_is_sparks_own() -> None:
     query = "SELECT doc FROM t UNION SELECT doc FROM t"
     assert planned(query, streaming=False) == query.replace("FROM t", "FROM <t> AS `t`")
+
+
+def test_over_in_a_stream_is_refused_with_what_works() -> None:
+    over = "SUM(x) OVER (PARTITION BY id ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)"
+
+    with pytest.raises(SqlError, match=r"OVER would need the rows of a stream in their order: group by a window"):
+        plan(f"SELECT id, {over} FROM t")
+    assert "OVER (" in planned(f"SELECT id, {over} FROM t", streaming=False)
+    hop = "TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE, INTERVAL '1' HOUR))"
+    assert plan(f"SELECT id, window_end, SUM(x) FROM {hop} GROUP BY id, window_start, window_end").has_windows

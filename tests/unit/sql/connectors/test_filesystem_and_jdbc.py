@@ -81,3 +81,12 @@ def test_a_division_of_a_read_is_complete():
     )
     with pytest.raises(OptionsError, match=r"give 'scan.partition.column', 'scan.partition.lower-bound', .* too"):
         JdbcTableFactory().source(table)
+
+
+def test_options_of_a_cache_of_lookups_are_a_warning(caplog):
+    options = {"url": "jdbc:x:y", "table-name": "t", "lookup.cache": "PARTIAL", "lookup.partial-cache.max-rows": "9"}
+    table = TableDescription(("d", "d", "t"), (ID,), options=options)
+
+    JdbcTableFactory().check(table)
+
+    assert "the options lookup.* have no effect: a join reads the rows of the table in each micro-batch" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,8 @@ from millrace_sql.connectors.rows import as_declared, physical_rows, refuse_meta
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+logger = logging.getLogger("millrace.sql")
 
 _NO_DRIVER = ("No suitable driver", "ClassNotFoundException")
 
@@ -71,6 +74,11 @@ class JdbcOptions:
     )
     parallelism: Annotated[int, Gt(0)] | None = option(
         "sink.parallelism", default=None, doc="The number of tasks that write, each in its own connection."
+    )
+    lookup: tuple[tuple[str, str], ...] = option(
+        "lookup.*",
+        default=(),
+        doc="Options of Flink's cache of lookups. They have no effect: a join reads the table in each micro-batch.",
     )
 
     def spark_options(self) -> Properties:
@@ -176,6 +184,11 @@ class JdbcTableFactory(TableFactory):
 
     def _parse(self, table: TableDescription) -> JdbcOptions:
         options: JdbcOptions = self.parse_options(table)
+        if options.lookup:
+            logger.warning(
+                "table %r: the options lookup.* have no effect: a join reads the rows of the table in each micro-batch",
+                table.name,
+            )
         division = {
             "scan.partition.column": options.partition_column,
             "scan.partition.num": options.partition_number,

@@ -118,10 +118,25 @@ def _check(text: QueryText, node: exp.Select, relation: Relation, nested: tuple[
         )
     if node.args.get("limit") and relation.is_changelog:
         raise text.error("LIMIT cannot be kept up to date while rows change: run the query as a batch", node)
-    window = next(iter(node.find_all(exp.Window)), None)
-    if window is not None and relation.is_changelog:
-        message = f"{spark_sql(window)} over rows that change would have to be computed again for each change: "
+    _check_windows(text, node, relation)
+
+
+def _check_windows(text: QueryText, node: exp.Select, relation: Relation) -> None:
+    """Refuse OVER, which Spark has in batches only."""
+    from sqlglot import exp
+
+    window = next((each for each in node.find_all(exp.Window) if each.find_ancestor(exp.Select) is node), None)
+    if window is None:
+        return
+    shown = spark_sql(window)
+    if relation.is_changelog:
+        message = f"{shown} over rows that change would have to be computed again for each change: "
         raise text.error(message + "use GROUP BY with MIN, MAX or max_by, or run the query as a batch", window)
+    advice = (
+        "group by a window instead, as in FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), slide, size)) "
+        "GROUP BY window_start, window_end, or run the query as a batch: SET 'execution.runtime-mode' = 'batch'"
+    )
+    raise text.error(f"{shown}: OVER would need the rows of a stream in their order: {advice}", window)
 
 
 def _pass_changes_on(
