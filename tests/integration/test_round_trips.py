@@ -16,8 +16,8 @@ from millrace.source.reader.pipeline import MANY_MESSAGES, split_fetcher
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.spark.batch_reader import BatchReader
 from millrace.worker import RESOURCES
-from millrace_broker import KafkaBroker, Listener
-from millrace_broker.listeners import free_ports
+from millrace_broker import KafkaBroker
+from support.far_broker import far_broker
 from support.kafka import produce
 
 SIZE = 500
@@ -26,12 +26,8 @@ SIZE = 500
 @pytest.fixture(scope="module")
 def far() -> Iterator[tuple[KafkaBroker, DelayedProxy]]:
     """A broker, and the proxy by which clients reach its second listener."""
-    near_port, far_port, proxy_port = free_ports(3)
-    near, far = Listener("PLAINTEXT", port=near_port), Listener("FAR", port=far_port)
-    advertised = f"PLAINTEXT://{near.address},FAR://{far.with_port(proxy_port).address}"
-    broker = KafkaBroker(properties={"advertised.listeners": advertised}, listeners=[near, far])
-    with broker, DelayedProxy(proxy_port, far_port) as proxy:
-        yield broker, proxy
+    with far_broker() as both:
+        yield both
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,11 @@ import random
 from collections import Counter
 
 import pytest
-from bench.delayed_proxy import DelayedProxy
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, MillraceError
 from millrace.sink.preflight import prepare
-from millrace_broker import KafkaBroker, Listener
-from millrace_broker.listeners import free_ports
+from support.far_broker import far_broker
 from support.kafka import consume
 from support.task_workers import Stops, task_workers
 from support.waiting import wait_until
@@ -60,14 +58,7 @@ def stop_beside(stops, point, owner, asking, batch, value):
 
 
 def test_workers_that_have_the_task_in_turn_open_no_connection(stops):
-    near_port, far_port, proxy_port = free_ports(3)
-    near, far = Listener("PLAINTEXT", port=near_port), Listener("FAR", port=far_port)
-    told = f"PLAINTEXT://{near.address},FAR://{far.with_port(proxy_port).address}"
-    with (
-        KafkaBroker(properties={"advertised.listeners": told}, listeners=[near, far]) as broker,
-        DelayedProxy(proxy_port, far_port) as proxy,
-        task_workers(stops) as start,
-    ):
+    with far_broker() as (broker, proxy), task_workers(stops) as start:
         broker.create_topic("target", 2)
         config = exactly_once({"properties.bootstrap.servers": proxy.servers}, "target")
         workers = [start(config) for _ in range(2)]
