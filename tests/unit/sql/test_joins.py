@@ -26,6 +26,8 @@ ON_NAME, ON_KEY = "JOIN users AS b ON a.name = b.name", "JOIN users AS b ON a.id
         (JOINED.format("b.id, a.v", "kept", f"LEFT {ON_KEY}"), ()),
         (JOINED.format("a.id, b.id AS other", "kept", ON_NAME), ("id", "other")),
         (JOINED.format("a.id, b.v", "kept", ON_NAME), ()),
+        (JOINED.format("a.id, b.id, b.v", "kept", ON_NAME), ()),
+        (JOINED.format("*", "kept", ON_NAME), ()),
         (JOINED.format("a.id, b.id AS other, b.v", "kept", f"FULL {ON_KEY}"), ("id", "other")),
         (JOINED.format("a.id, b.id AS other", "orders", ON_NAME), ()),
         (JOINED.format("b.id, a.v", "log", "RIGHT JOIN users AS b ON a.id = b.id"), ()),

@@ -60,11 +60,10 @@ def plan_stream_select(
         return plan_aggregation(analysis, text, node, relation, sources)
     columns = _columns(node, relation)
     kept = _kept_columns(node, relation, sources)
-    key = (
-        tuple(kept[name] for name in relation.key)
-        if relation.key and all(name in kept for name in relation.key)
-        else ()
-    )
+    key = tuple(kept[name] for name in relation.key if name in kept)
+    names = [name.lower() for name in columns or ()]
+    if len(key) < len(relation.key) or any(names.count(name) > 1 for name in key):
+        key = ()  # it is left out, or another column has its name
     lost_key = relation.lost_key if key or not relation.key else relation.key
     key = () if _makes_rows(node) else key
     has_one_row = relation.has_one_row and not _makes_rows(node)
