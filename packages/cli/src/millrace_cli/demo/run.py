@@ -153,12 +153,13 @@ class Figures:
         Raises:
             MillraceError: The query failed, or has no result after minutes.
         """
-        next_line_at, before = time.monotonic() + _LINE_S, (0, 0)
+        started_at = time.monotonic()
+        next_line_at, before = started_at + _LINE_S, (0, 0)
         while not requests.requested and (self._first_at is None or time.monotonic() < self._first_at + seconds):
             self._update(query, sales, producer)
             if not query.isActive:
                 raise MillraceError(f"the demo's query has failed: {sentence_of(query.exception())}")
-            if self._first_at is None and time.monotonic() > self.ready_at + _FIRST_RESULT_TIMEOUT_S:
+            if self._first_at is None and time.monotonic() > started_at + _FIRST_RESULT_TIMEOUT_S:
                 raise MillraceError(f"the demo's query gave no result for {_FIRST_RESULT_TIMEOUT_S:.0f} s")
             if self._first_at is not None and time.monotonic() >= next_line_at:
                 elapsed = time.monotonic() - next_line_at + _LINE_S
