@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -120,7 +121,7 @@ def test_the_page_of_queries_runs(env, here, broker):
     ) WITH ('connector' = 'kafka', 'topic' = 'orders', 'properties.bootstrap.servers' = 'localhost:9092',
         'format' = 'json', 'scan.startup.mode' = 'earliest-offset')"""
     env.execute_sql(here(orders))
-    (snippet,) = snippets("sql-dialect.md")
+    snippet, first_rows = snippets("sql-dialect.md")
     windows, sessions, documents = (env.sql_query(render(each)).collect() for each in parse(snippet.script))
     (first, *_) = sorted(windows)
     assert (first.window_end - first.window_start).seconds == 300
@@ -129,6 +130,10 @@ def test_the_page_of_queries_runs(env, here, broker):
     assert (session.visits, (session.window_end - session.window_start).seconds) == (1, 1800)
     (document,) = (row for row in documents if row.id == 1)
     assert (document.name, bytes(document.raw)) == ("Bob", b'{"customer": {"name": "Bob"}}')
+    (newest,) = (env.sql_query(render(each)).collect() for each in parse(first_rows.script))
+    customers = [row.customer for row in newest]
+    assert 7 in customers
+    assert len(customers) == len(set(customers))
 
 
 def test_the_table_with_a_password_is_planned(spark, broker, monkeypatch):
@@ -169,6 +174,9 @@ def _functions(tmp_path, monkeypatch):
     (tmp_path / "shop" / "functions.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    yield
+    for name in ("shop", "shop.functions"):
+        sys.modules.pop(name, None)
 
 
 @pytest.mark.usefixtures("_functions")

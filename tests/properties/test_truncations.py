@@ -75,7 +75,7 @@ class Run:
         for target in {target for each in applied for target in each.targets}:
             self.sink[target] = Counter()
         for place, table in changes:
-            if survives(found, table, place):
+            if survives(applied, table, place):
                 for target in self.planner.targets(table):
                     self.sink.setdefault(target, Counter({"old": 1}))[table, place] += 1
         self.state = state

@@ -203,6 +203,6 @@ def test_a_table_in_several_partitions_is_told_once_unless_it_may_be(distributed
     with caplog.at_level(logging.WARNING):
         for partition in (0, 1, 2):
             order.check([TaskReport({"shop.t": TableReport(partitions={("t", partition)})})])
-    assert [record.message.partition(",")[0] for record in caplog.records] == [
+    assert [record.getMessage().partition(",")[0] for record in caplog.records] == [
         "table 'shop.t' has changes in several partitions"
     ] * warnings

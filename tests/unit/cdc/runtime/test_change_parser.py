@@ -132,8 +132,8 @@ def test_malformed_messages_go_to_the_collector(caplog):
         _, report = parse(settings, b'{"op":"x"}', b"{")
     assert report.malformed == 2
     # Clients of other tests log, too
-    records = [record for record in caplog.records if record.message.startswith("malformed message")]
-    assert [record.message.partition(":")[0] for record in records] == [
+    records = [record for record in caplog.records if record.getMessage().startswith("malformed message")]
+    assert [record.getMessage().partition(":")[0] for record in records] == [
         "malformed message in topic 't', partition 3, offset 0",
         "malformed message in topic 't', partition 3, offset 1",
     ]

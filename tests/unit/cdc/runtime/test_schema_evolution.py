@@ -128,7 +128,7 @@ def test_a_table_without_the_columns_of_a_rules_key_is_named_once_and_ends_no_ot
     later = run(found, insert("users", name="y", id=1), insert("users", name="z", more=1), state=state)
     assert later.sinks["shop.users"].primary_key == ()
     assert columns(later, "shop.users") == "name STRING, id BIGINT, more BIGINT"
-    assert [record.message for record in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records] == [
         "table 'shop.users' has no column id, which 'primary-keys' of its transform names: it has no primary key",
         "table 'shop.users' began without a column that 'primary-keys' of its transform names, so that it has no "
         "primary key: declare the column in the source's initial schemas, or start with a new checkpoint",

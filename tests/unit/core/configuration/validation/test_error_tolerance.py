@@ -45,7 +45,7 @@ def test_a_limit_without_tolerance_has_no_effect_and_a_warning(
 ) -> None:
     options = {**BASE, **strict, "ingestion.error-tolerance.max-count": "7"}
     assert not configure_source(options).options.ignore_errors
-    assert [record.message for record in caplog.records if "has no effect" in record.message] == [
+    assert [record.getMessage() for record in caplog.records if "has no effect" in record.getMessage()] == [
         "option 'ingestion.error-tolerance.max-count' has no effect without 'ingestion.ignore-errors' = 'true': the "
         "first malformed message ends the query"
     ]

@@ -274,7 +274,7 @@ def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
     assert replace(available, gone=GoneTopics()) == expected
     assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
     assert planner.progress().skipped == 5
-    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
         "data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted. It is read from "
         "offset 10",
         "data is lost: a-1 had been read up to 8, and the log now holds 0 to 6: it was created again or truncated. It "
