@@ -117,7 +117,8 @@ def test_the_page_of_connectors_runs(env, here, capsys):
 
 def test_the_page_of_queries_runs(env, here, broker):
     orders = """CREATE TABLE orders (
-        id BIGINT, customer BIGINT, document STRING, ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp' VIRTUAL
+        id BIGINT, customer BIGINT, amount DOUBLE, document STRING,
+        ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp' VIRTUAL
     ) WITH ('connector' = 'kafka', 'topic' = 'orders', 'properties.bootstrap.servers' = 'localhost:9092',
         'format' = 'json', 'scan.startup.mode' = 'earliest-offset')"""
     env.execute_sql(here(orders))

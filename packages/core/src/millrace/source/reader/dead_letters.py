@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import DeadLetterCollector
-from millrace.errors import PluginError
+from millrace.errors import PluginError, UnreachableError
 from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.errors import client_errors
 from millrace.kafka.producer import producer_for
@@ -17,6 +18,9 @@ from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace.source.reader.error_policy import MalformedRecord, MalformedRecordCollector
 from millrace.worker import RESOURCES, WorkerResources
+
+_LOOK_UP_S = 1.0
+"""Seconds for which brokers are asked for the limits of topics."""
 
 Headers = Sequence[tuple[str, bytes | None]]
 
@@ -95,7 +99,11 @@ class TaskProducer:
     def _open_delivery(self) -> Delivery:
         if self._delivery is None:
             # Nobody would take its statistics
-            client = Properties({**_fitting(self._client, tuple(self._topics)), **STATISTICS_OFF})
+            client = self._client
+            # Brokers that are away are for the delivery to wait for
+            with suppress(UnreachableError):
+                client = _fitting(client, tuple(self._topics))
+            client = Properties({**client, **STATISTICS_OFF})
             self._delivery = Delivery(
                 producer_for(client, idempotent=True, resources=self._resources),
                 "dead letters (option 'dirty-data.collector')",
@@ -107,7 +115,11 @@ class TaskProducer:
 @functools.lru_cache(maxsize=16)
 def _fitting(client: Properties, topics: tuple[str, ...]) -> Properties:
     """Return properties with batches that the topics take; looked up once in each process that has dead letters."""
+<<<<<<< HEAD
     return with_fitting_batches(client, WriteAdmin(client).topic_configs(topics))
+=======
+    return with_fitting_batches(client, WriteAdmin(client, _LOOK_UP_S).topic_configs(topics, MAX_MESSAGE_BYTES))
+>>>>>>> ground
 
 
 class PluginCollector:
