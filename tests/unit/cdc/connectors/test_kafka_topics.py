@@ -29,11 +29,7 @@ class Cluster:
         self.topics.update(names)
 
     def fitting_batch_size(self, names) -> str | None:
-<<<<<<< HEAD
-        return None
-=======
         return "5000" if self.small & set(names) else None
->>>>>>> ground
 
 
 @pytest.fixture

@@ -115,11 +115,7 @@ class TaskProducer:
 @functools.lru_cache(maxsize=16)
 def _fitting(client: Properties, topics: tuple[str, ...]) -> Properties:
     """Return properties with batches that the topics take; looked up once in each process that has dead letters."""
-<<<<<<< HEAD
-    return with_fitting_batches(client, WriteAdmin(client).topic_configs(topics))
-=======
-    return with_fitting_batches(client, WriteAdmin(client, _LOOK_UP_S).topic_configs(topics, MAX_MESSAGE_BYTES))
->>>>>>> ground
+    return with_fitting_batches(client, WriteAdmin(client, _LOOK_UP_S).topic_configs(topics))
 
 
 class PluginCollector:
