@@ -17,7 +17,7 @@ from millrace.streams import SOURCE_EVOLUTION
 from millrace_catalog import KafkaJsonCatalog, restart_on_schema_change
 from millrace_catalog.evolution import CreateTable
 from support.kafka import produce
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 EARLIEST = {"scan.startup.mode": "earliest-offset"}
 
@@ -263,7 +263,7 @@ def test_columns_follow_the_messages_where_spark_demands_names_of_sources(spark,
     before = topic.table()
     topic.write({"id": 2, "note": "x"})
     with topic.run(before) as query:
-        assert query.await_termination(120)
+        assert query.await_termination(PATIENCE_S)
     assert query.restarts == 1
     assert topic.rows("id", "note") == [(1, None), (2, "x")]
     # What the restart has read in Spark's second version of the log, and the plan reads
@@ -275,4 +275,4 @@ def test_columns_follow_the_messages_where_spark_demands_names_of_sources(spark,
     ids = builder.set_topics(make_topic(), topic.topic).build().load(session).selectExpr("offset AS id")
     both = before.read_stream(session, EARLIEST).select("id").union(ids)
     query = both.writeStream.format("noop").trigger(availableNow=True).start()
-    assert query.awaitTermination(120)
+    assert query.awaitTermination(PATIENCE_S)
