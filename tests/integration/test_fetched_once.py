@@ -13,6 +13,7 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType, StructType
 
+from millrace.kafka import fetch_sizes
 from millrace.kafka.consumer import CONSUMERS
 from millrace.kafka.retry import poll
 from millrace.worker import RESOURCES
@@ -22,7 +23,7 @@ from support.admin import delete_topics
 from support.far_broker import far_broker
 from support.kafka import produce
 from support.retrying import flush
-from support.waiting import PATIENCE_S
+from support.waiting import PATIENCE_S, sooner_than
 
 PARTITIONS, RECORDS, SIZE = 4, 120_000, 150
 OF_ONE, OF_SEVERAL = 24_000, 4_000
@@ -127,6 +128,20 @@ def test_the_workers_of_spark_fetch_each_byte_about_once(
 
     assert proxy.take_traffic().answered_bytes < MOST * RECORDS * SIZE
     assert spark.read.parquet(str(tmp_path / "rows")).distinct().count() == RECORDS
+
+
+@pytest.mark.nightly
+def test_a_partition_that_is_assigned_anew_is_fetched_at_once(
+    far, backlog: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Minutes, for which a read would otherwise stand still
+    monkeypatch.setitem(fetch_sizes._SINGLY, "fetch.queue.backoff.ms", "300000")
+    _, proxy = far
+    stream = LimitedStream(proxy.servers, backlog, RECORDS // 2)
+    with sooner_than(120, "a pause between fetches"):
+        assert sum(len(stream.next()) for _ in range(2)) == RECORDS
+    assert proxy.take_traffic().requests["Fetch"] > 2 * PARTITIONS
+    stream.reader.stop()
 
 
 @pytest.mark.nightly

@@ -43,6 +43,7 @@ def test_consumers_are_few() -> None:
     "name",
     [
         "fetch.message.max.bytes",
+        "fetch.max.bytes",
         "max.partition.fetch.bytes",
         "queued.min.messages",
         "queued.max.messages.kbytes",

@@ -94,7 +94,8 @@ class KafkaConsumer:
 
 CONSUMERS = ResourceKind[KafkaConsumer](
     "consumer",
-    capacity=4,
+    # A query may have three: for large and small limits, and for the end of its logs
+    capacity=8,
     close=KafkaConsumer.close,
     poll=KafkaConsumer.poll,
     max_idle_s=CLIENT_MAX_IDLE_S,

@@ -1,4 +1,4 @@
-"""Sizes of a consumer's fetches, and of what it fetches ahead of its reader.
+"""The properties by which a consumer fetches little or much at once, and ahead of its reader.
 
 librdkafka has one fetch request to a broker under way, and sends the next one when its queue holds less than it should.
 It knows no end of what is read. Where a range ends behind which the log goes on, what it has fetched ahead is dropped,
@@ -33,11 +33,12 @@ _BY_TURNS = {**_SINGLY, "fetch.queue.backoff.ms": "20"}
 _AHEAD = {"queued.max.messages.kbytes": "4096"}
 """Each fetch is under way while the one before is read."""
 
-_QUEUE_NAMES = frozenset({*_SINGLY, *_AHEAD, "queued.min.messages"})
+_USERS_NAMES = frozenset({*_SIZE_NAMES, "fetch.max.bytes", *_SINGLY, *_AHEAD, "queued.min.messages"})
+"""The properties by which a user decides how much is fetched."""
 
 
 class _Choice(NamedTuple):
-    """Sizes for ranges of at most so many bytes.
+    """The way in which ranges of at most so many bytes are fetched.
 
     Attributes:
         most: The size of the largest range.
@@ -61,7 +62,7 @@ _CHOICES = (
 
 
 class FetchSizes(NamedTuple):
-    """Sizes of a consumer's fetches.
+    """The way in which a consumer fetches.
 
     Attributes:
         properties: Its properties.
@@ -87,7 +88,7 @@ def for_ranges(client: Properties, sizes: Sequence[float]) -> FetchSizes:
         client: The user's properties.
         sizes: About how many bytes the ranges have.
     """
-    if (_SIZE_NAMES | _QUEUE_NAMES) & client.keys():
+    if _USERS_NAMES & client.keys():
         return FetchSizes(client)
     choice = next(each for each in _CHOICES if max(sizes) <= each.most)
     queue = choice.of_one if len(sizes) == 1 else choice.of_several

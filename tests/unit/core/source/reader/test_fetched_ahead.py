@@ -1,4 +1,4 @@
-"""Messages that a task has fetched behind its ranges are there for the tasks that go on, by a client of whole parts."""
+"""Messages that a task has fetched behind its ranges are there for the tasks that go on."""
 
 from __future__ import annotations
 

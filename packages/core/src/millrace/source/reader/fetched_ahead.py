@@ -1,4 +1,4 @@
-"""Collect what a task fetches behind its ranges, and keep it for the tasks that go on there."""
+"""Collect messages that a task fetches behind its ranges, and keep them for the tasks that go on there."""
 
 from __future__ import annotations
 

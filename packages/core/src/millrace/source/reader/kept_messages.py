@@ -4,8 +4,8 @@ Brokers send whole batches, and a client asks for more than a range holds. Spark
 Python workers of an executor in turn, so that a worker can seldom use what it has in memory. A file for each partition
 serves them all, in the folder of the executor's temporary data, which Spark removes.
 
-A file holds all visible messages of a part of a log, and only a range of the same log reads it: of the same stream and
-client properties, and with the same topic id and leader epoch. Within an epoch a log only grows.
+A file holds all visible messages of a part of a log, and only a range of the same log reads it: of the same stream,
+brokers and isolation level, and with the same topic id and leader epoch. Within an epoch a log only grows.
 """
 
 from __future__ import annotations
