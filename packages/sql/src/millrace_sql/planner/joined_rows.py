@@ -72,6 +72,7 @@ class _Join:
         condition = self._condition()
         self._node.set("expressions", [item for each in self._node.expressions for item in self._expanded(each)])
         self._sides = self._pruned(condition)
+        self._check_columns(condition)
         for source in self._sides:
             self._analysis.asked |= source.relation.scans
             self._analysis.asked_states |= source.relation.states
@@ -102,11 +103,17 @@ class _Join:
             if relation.columns is None or len({name.lower() for name in relation.columns}) < len(relation.columns):
                 message = f"the columns of {source.alias} are not known before the query runs, or two have one name"
                 raise self._text.error(f"{message}: name them", source.node)
-            if relation.volatile:
-                self._analysis.ask_for_old_rows(self._text, relation)
-                name, function = next(iter(relation.volatile.items()))
-                message = f"{name} AS {function} is something else whenever a row is joined again: leave it out"
-                raise self._text.error(message, source.node)
+
+    def _check_columns(self, condition: _Condition) -> None:
+        """Check that the columns that are read have the same values whenever a row is joined."""
+        from sqlglot import exp
+
+        for source, equal in zip(self._sides, (condition.left, condition.right), strict=True):
+            compared = (column.name.lower() for item in equal for column in item.find_all(exp.Column))
+            for name in (*map(str.lower, source.relation.columns or ()), *compared):
+                if function := source.relation.volatile.get(name):
+                    message = f"{name} AS {function} is something else whenever a row is joined again: leave it out"
+                    raise self._text.error(message, source.node)
 
     def _condition(self) -> _Condition:
         """Return what is equal on both sides, and the other conditions."""
@@ -260,9 +267,14 @@ class _Join:
                 for place, name in enumerate(columns)
                 if (number, place) in used or name.lower() in source.relation.key
             )
-            relation = replace(source.relation, columns=tuple(kept) or columns[:1])
+            relation = replace(source.relation, columns=tuple(kept) or self._first_column(source.relation))
             found.append(replace(source, relation=relation))
         return found[0], found[1]
+
+    @staticmethod
+    def _first_column(relation: Relation) -> tuple[str, ...]:
+        """Return a column of rows of which only the number is read."""
+        return next(((name,) for name in relation.columns or () if name.lower() not in relation.volatile), ())
 
     def _expanded(self, item: Any) -> Iterator[Any]:
         """Return the columns that a star means, or the column that is none."""
