@@ -13,7 +13,8 @@ _COUNTRIES = {"US": 30, "DE": 18, "GB": 14, "FR": 12, "JP": 10, "BR": 8, "IN": 5
 _PRICES = {"espresso": 2.4, "teapot": 24.9, "mug": 9.5, "grinder": 89.0, "kettle": 39.9, "filter": 4.2}
 _RETURN_SHARE = 0.04
 _TICK_S = 0.05
-_ORDERS_OF_A_TICK = (100,) * 150 + (400,) * 50
+_FIRST_ORDERS = 10
+_ORDERS_OF_A_TICK = (100,) * 150 + (300,) * 50
 _FLUSH_S = 5.0
 
 
@@ -56,6 +57,8 @@ class OrderProducer:
         self._thread = threading.Thread(target=self._run, name="millrace-demo-orders", daemon=True)
         self.sent = 0
         """Orders that the broker has acknowledged."""
+        self.is_awaited = False
+        """True once sales have come: before, there are few orders, since Spark is busy starting up."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -74,11 +77,11 @@ class OrderProducer:
         shop = orders(random.Random(7))  # noqa: S311 - the orders are no secrets
         tick = 0
         while not self._stopped.wait(_TICK_S):
-            for _ in range(_ORDERS_OF_A_TICK[tick % len(_ORDERS_OF_A_TICK)]):
+            for _ in range(_ORDERS_OF_A_TICK[tick % len(_ORDERS_OF_A_TICK)] if self.is_awaited else _FIRST_ORDERS):
                 order = next(shop)
                 self._producer.produce(self._topic, json.dumps(order), order["customer"], on_delivery=self._count)
             self._producer.poll(0)
-            tick += 1
+            tick += self.is_awaited
 
     def _count(self, error: object, _: object) -> None:
         self.sent += error is None

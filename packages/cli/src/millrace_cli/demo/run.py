@@ -199,6 +199,7 @@ class Figures:
         records = [record for record in sales.consume(10_000, 0.25) if record.error() is None]
         if records:
             self._first_at = self._first_at or time.monotonic()
+            producer.is_awaited = True
             self._rows_out += len(records)
             self._last_sale = records[-1].value() or b""
         self._sent = producer.sent
