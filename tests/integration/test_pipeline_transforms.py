@@ -111,6 +111,8 @@ def test_a_row_takes_the_first_transform_whose_filter_it_meets(spark):
     [
         ({"filter": "id"}, "transform of table 'shop.t': .*BOOLEAN"),
         ({"projection": "id, id + at AS wrong"}, r"transform of table 'shop.t': .*DATATYPE_MISMATCH.*\."),
+        # Spark's own parser refuses it
+        ({"projection": "id, INTERVAL '1' FORTNIGHT AS wrong"}, "transform of table 'shop.t': .*INVALID_TYPED_LITERAL"),
     ],
 )
 def test_an_expression_is_checked_against_the_tables_columns(spark, given, message):

@@ -458,6 +458,31 @@ def test_the_command_runs_a_file_once_and_says_what_it_has_done(connection, brok
     assert (tmp_path / "pipeline.yaml.checkpoint" / "millrace-pipeline").is_dir()
 
 
+@pytest.mark.nightly
+def test_a_plan_takes_the_settings_that_its_problem_asks_for(connection, make_topic, broker, tmp_path):
+    origin = make_topic()
+    produce(broker.bootstrap_servers, origin, [change("c", "users", after={"id": 1})])
+    file = tmp_path / "pipeline.yaml"
+    servers = f"properties.bootstrap.servers: {connection['properties.bootstrap.servers']}"
+    source = f"{{type: kafka, {servers}, topic: {origin}, scan.startup.mode: earliest-offset}}"
+    file.write_text(f"source: {source}\nsink: {{type: iceberg, catalog: shop}}\n")
+
+    def plan(*arguments):
+        command = [sys.executable, "-m", "millrace_cli", "plan", str(file), *arguments]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert ended.returncode
+        return ended.stdout + ended.stderr
+
+    without = plan()
+    assert "spark.sql.catalog.shop.type=hadoop" in without
+    assert "give them by --conf" in without
+
+    settings = {"spark.sql.catalog.shop.type": "hadoop", "spark.sql.catalog.shop.warehouse": str(tmp_path)}
+    with_catalog = plan(*(part for name, value in settings.items() for part in ("--conf", f"{name}={value}")))
+    assert "give them by --conf" not in with_catalog
+    assert "needs Iceberg's library" in with_catalog
+
+
 def no_session():
     raise AssertionError("a plan without expressions needs no Spark")
 

@@ -88,7 +88,7 @@ def leave_unread(stream: Stream, model: Model) -> None:
     stream.topic.append(row(9, "x"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(STEPS, st.booleans())
 def test_changes_are_those_of_a_dictionary(steps: list, has_small_batches: bool) -> None:
     topic, model = Topic(), Model()

@@ -5,6 +5,7 @@ Only its core is used: its plugin of Spark does not run on all versions of Spark
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -84,14 +85,14 @@ class IcebergCatalog:
                 f"spark.jars.packages={PACKAGE}"
             )
         self._secrets = [value for name, value in (*properties.items(), *hadoop.items()) if is_secret(name)]
-        self._hadoop = hadoop_configuration(spark, hadoop)
+        configuration = hadoop_configuration(spark, hadoop)
+        self._file_properties = {name: configuration.get(name) for name in FILE_PROPERTIES}
         self._tables: dict[str, IcebergTable] = {}
+        # Each step of making one is a round trip to the JVM
+        self._identifier = functools.cache(self._new_identifier)
         self._creating = Lock()
-        options = jvm.java.util.HashMap()
-        for name, value in properties.items():
-            options.put(name, value)
         with self.errors("the catalog cannot be opened"):
-            self._catalog = self._iceberg.CatalogUtil.buildIcebergCatalog("millrace", options, self._hadoop)
+            self._catalog = self._iceberg.CatalogUtil.buildIcebergCatalog("millrace", dict(properties), configuration)
 
     def table(self, id_: str) -> IcebergTable | None:
         """Return a table, if there is one."""
@@ -152,7 +153,7 @@ class IcebergCatalog:
         self._tables[id_] = IcebergTable(self, self._iceberg, id_, java)
         return self._tables[id_]
 
-    def _identifier(self, id_: str) -> Any:
+    def _new_identifier(self, id_: str) -> Any:
         *namespace, name = table_id(id_).parts
         namespace = namespace or [_DEFAULT_NAMESPACE]
         text = self.jvm.java.lang.Class.forName("java.lang.String")
@@ -163,8 +164,7 @@ class IcebergCatalog:
 
     def file_properties(self, java_table: Any) -> tuple[tuple[str, str], ...]:
         """Return the properties by which executors reach a table's files."""
-        found = {name: self._hadoop.get(name) for name in FILE_PROPERTIES}
-        found |= dict(java_table.io().properties())
+        found = self._file_properties | dict(java_table.io().properties())
         return tuple((name, str(found[name])) for name in FILE_PROPERTIES if found.get(name))
 
     @contextmanager
