@@ -53,29 +53,49 @@ def plain_object(value, kind):
     return {kind: value.toString()}
 
 
+class UpsertsError(Exception):
+    """A result of updates without their old rows, and without a key that says which rows they replace."""
+
+
 def rows_left(result):
     """Return the rows that the changes of a result leave."""
-    left = Counter()
+    left, kinds = Counter(), set()
     changes = result._j_table_result.collect()
     try:
         while changes.hasNext():
             change = changes.next()
-            left[json.dumps(plain(change))] += -1 if change.getKind().shortString() in ("-U", "-D") else 1
+            kind = change.getKind().shortString()
+            kinds.add(kind)
+            left[json.dumps(plain(change))] += -1 if kind in ("-U", "-D") else 1
     finally:
         changes.close()
+    if "+U" in kinds and "-U" not in kinds:
+        raise UpsertsError
     return [json.loads(row) for row, count in left.items() for _ in range(count)]
 
 
-def run(environment, setup, query):
-    """Run a query, and drop what its setup has created."""
+def run(mode, setup, query):
+    """Return the rows of a query in an environment of its own."""
+    environment = new_environment(mode, sys.argv[1:])
     for statement in setup:
         environment.execute_sql(statement)
     return rows_left(environment.execute_sql(query))
 
 
-def new_environment(jars):
-    """Return an environment for bounded streams of one task."""
-    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+def run_as_stream_or_batch(setup, query):
+    """Return the rows of a query as a bounded stream; as a batch where streams give no table, or do not run it."""
+    try:
+        return run(EnvironmentSettings.in_streaming_mode(), setup, query)
+    except Exception as error:
+        try:
+            return run(EnvironmentSettings.in_batch_mode(), setup, query)
+        except Exception:
+            raise error from None
+
+
+def new_environment(mode, jars):
+    """Return an environment of one task."""
+    environment = TableEnvironment.create(mode)
     settings = {"pipeline.jars": ";".join(f"file://{jar}" for jar in jars), "parallelism.default": "1"}
     for name, value in settings.items():
         environment.get_config().set(name, value)
@@ -85,7 +105,7 @@ def new_environment(jars):
 for line in sys.stdin:
     request = json.loads(line)
     try:
-        answer = {"rows": run(new_environment(sys.argv[1:]), request["setup"], request["query"])}
+        answer = {"rows": run_as_stream_or_batch(request["setup"], request["query"])}
     except Exception as error:
         answer = {"error": "; ".join(line for line in str(error).splitlines() if not line.startswith("\tat "))}
     print(json.dumps(answer), flush=True)

@@ -15,7 +15,7 @@ from millrace_catalog.expressions.value_types import arithmetic_type, is_integer
 from millrace_catalog.types import STRING, DataType
 
 
-def _whole(name: str, in_queries: InQueries = "same") -> Function:
+def _whole(name: str, in_queries: InQueries) -> Function:
     """Return CEIL or FLOOR, whose result has the type of its argument; Spark's is a BIGINT."""
 
     def render(arguments: Sequence[Sql]) -> str:
@@ -35,9 +35,9 @@ def _result(arguments: Sequence[Sql]) -> DataType | None:
 
 NUMBERS: dict[str, Function] = {
     "ABS": same("abs", 1, 1, first_type),
-    "CEIL": _whole("ceil"),
+    "CEIL": _whole("ceil", "different"),
     "CEILING": _whole("ceil", "respelt"),
-    "FLOOR": _whole("floor"),
+    "FLOOR": _whole("floor", "different"),
     "MOD": Function(2, 2, lambda arguments: f"(({arguments[0]}) % ({arguments[1]}))", _result, in_queries="respelt"),
     "ROUND": same("round", 1, 2, first_type),
     "UUID": Function(0, 0, lambda _: "uuid()", STRING),
