@@ -16,8 +16,8 @@ from millrace_sql.planner.dialect.products import TypeOf
 from millrace_sql.planner.dialect.query_types import QueryTypes
 from millrace_sql.planner.dialect.tokens import Edit, TokenRewriter
 from millrace_sql.planner.model import TableLookup
-from millrace_sql.planner.user_functions import FunctionLookup, UserFunction, no_functions
-from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.planner.user_functions import CatalogFunction, FunctionLookup, no_functions
+from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
@@ -71,7 +71,7 @@ class QueryText:
     is_spark: bool = False
     type_of: TypeOf | None = None
 
-    def position_of(self, node: exp.Expr | None) -> Position | None:
+    def position_of(self, node: exp.Expr | None) -> ScriptPosition | None:
         """Return the place of the first name in a part of the tree; None when it holds no name."""
         starts = [] if node is None else [part.meta["start"] for part in node.walk() if "start" in part.meta]
         return place(self.source, original_offset(self.edits, min(starts))) if starts else None
@@ -113,7 +113,7 @@ def parse_query(
         ) from None
     called: dict[str, DataType] = {}
 
-    def known(name: tuple[str, ...]) -> UserFunction | None:
+    def known(name: tuple[str, ...]) -> CatalogFunction | None:
         function = functions(name)
         if function is not None:
             called[function.spark_name] = function.result
@@ -250,16 +250,16 @@ def original_offset(edits: tuple[Edit, ...], offset: int) -> int:
     return edit.start if into < len(edit.replacement) else edit.end + into - len(edit.replacement)
 
 
-def place(source: SqlText, offset: int) -> Position:
+def place(source: SqlText, offset: int) -> ScriptPosition:
     """Return the place in the script of a character of a query."""
     before = source.text[:offset]
     line = before.count("\n")
     column = offset - (before.rfind("\n") + 1)
     first = source.position
-    return Position(first.line + line, (first.column if line == 0 else 1) + column) if first.line else first
+    return ScriptPosition(first.line + line, (first.column if line == 0 else 1) + column) if first.line else first
 
 
-def place_of_name(source: SqlText, name: str) -> Position:
+def place_of_name(source: SqlText, name: str) -> ScriptPosition:
     """Return the place of the first name in a query whose last part is that of a name as Spark quotes it.
 
     Args:

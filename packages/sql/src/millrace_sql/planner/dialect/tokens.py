@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlglot.tokens import Token
 
     from millrace_catalog.types import DataType
-    from millrace_sql.script_texts import Position
+    from millrace_sql.script_texts import ScriptPosition
 
 
 _DESCRIPTOR = re.compile(r"^(?:TIMECOL\s*=>)?\s*DESCRIPTOR\s*\(|\)\s*$", re.IGNORECASE)
@@ -73,7 +73,7 @@ class TokenRewriter:
         self,
         text: str,
         tokens: list[Token],
-        place: Callable[[int], Position],
+        place: Callable[[int], ScriptPosition],
         type_of: TypeOf | None = None,
         *,
         time_zone: str = "UTC",
