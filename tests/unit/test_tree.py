@@ -23,9 +23,8 @@ MOST_LINES_OF_A_FUNCTION = 60
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_module_imports_itself_through_others(package: str) -> None:
-    # Imports inside functions count, and those for type checkers, which a reader follows, too. The parts of SQL's
-    # planner still name the type of the walk that calls them
-    graph = grimp.build_graph(package, exclude_type_checking_imports=package == "millrace_sql")
+    # Imports inside functions count, and those for type checkers, which a reader follows, too
+    graph = grimp.build_graph(package)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     try:
         graphlib.TopologicalSorter(imports).prepare()

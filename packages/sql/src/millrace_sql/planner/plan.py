@@ -23,6 +23,7 @@ from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import steps_of, tree_of
 from millrace_sql.planner.stream_union import distinct_unions
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
+from millrace_sql.planner.walk import QueryWalk
 from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def plan_query(
     update_before, kept_states = frozenset[int](), frozenset[int]()
     try:
         while True:
-            analysis = Analysis(streaming, update_before, time_zone, kept_states, functions)
+            analysis = QueryWalk(streaming, update_before, time_zone, kept_states, functions)
             asked = sink_mode.row_kinds, keeps_results
             text, relation = _walk(query, tables, analysis, *asked, is_spark=is_spark)
             if analysis.is_complete:
@@ -79,7 +80,7 @@ def plan_query(
 def _walk(
     query: SqlText,
     tables: TableLookup,
-    analysis: Analysis,
+    analysis: QueryWalk,
     row_kinds: frozenset[str],
     keeps_results: bool,
     *,

@@ -9,6 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.tokens import Token
+
 from millrace.errors import SchemaError
 from millrace_catalog.types.spark import from_spark
 from millrace_sql.errors import SqlError, SqlSyntaxError
@@ -21,9 +26,6 @@ from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
-    from sqlglot import exp
-    from sqlglot.errors import ParseError
-    from sqlglot.tokens import Token
 
     from millrace_catalog.types import DataType
 
@@ -102,9 +104,6 @@ def parse_query(
         SqlSyntaxError: It is not SQL.
         SqlError: A part of it is spelt otherwise in Spark and cannot be rewritten.
     """
-    import sqlglot
-    from sqlglot.errors import TokenError
-
     try:
         tokens = sqlglot.tokenize(source.text, dialect=DIALECT)
     except TokenError as error:
@@ -138,8 +137,6 @@ def _parsed(
     is_spark: bool,
     functions: FunctionLookup,
 ) -> QueryText:
-    import sqlglot
-    from sqlglot.errors import ParseError, SqlglotError
 
     hints = dict(_hints(source, tokens))
     rewriter = TokenRewriter(
@@ -177,8 +174,6 @@ def _types_of(
     text: QueryText, tables: TableLookup, functions: FunctionLookup, node: exp.Table
 ) -> Mapping[str, DataType | None]:
     """Return the types of a table's columns, or of all that a view's query names; empty for what is no table."""
-    from sqlglot import exp
-
     if not all(isinstance(part, exp.Identifier) for part in node.parts):
         return {}
     names = tuple(part.name for part in node.parts)
@@ -211,9 +206,6 @@ def rewrite_expression(source: SqlText, *, is_spark: bool = False, functions: Fu
     Raises:
         SqlError: It is no expression, or a part of it is spelt otherwise in Spark and cannot be rewritten.
     """
-    import sqlglot
-    from sqlglot.errors import TokenError
-
     try:
         tokens = sqlglot.tokenize(source.text, dialect=DIALECT)
     except TokenError as error:
@@ -269,8 +261,6 @@ def place_of_name(source: SqlText, name: str) -> ScriptPosition:
     Returns:
         Its place; that of the query where there is none.
     """
-    import sqlglot
-
     last = name.replace("``", "\0").rpartition(".`")[2].strip("`").replace("\0", "`").lower()
     for token in sqlglot.tokenize(source.text, dialect=DIALECT):
         if token.text.lower() == last and source.text[token.start] not in "'\"":

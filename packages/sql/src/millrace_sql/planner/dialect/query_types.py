@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from millrace_catalog.expressions.functions import FUNCTIONS
 from millrace_catalog.expressions.value_types import common_type, is_integer, number_type, operator_type
 from millrace_catalog.types import BIGINT, INT, STRING, ArrayType, Column, DataType, MapType, RowType, parse_type
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _OF_THEIR_ARGUMENT = """
 Abs AnyValue Avg Ceil Filter First FirstValue Floor IgnoreNulls Last LastValue Max Min Nullif Paren Round Window
@@ -45,9 +46,6 @@ class QueryTypes:
 
     def type_of(self, text: str) -> DataType | None:
         """Return the type of an expression of the query, in Spark's spelling; None where it is not known."""
-        import sqlglot
-        from sqlglot.errors import SqlglotError
-
         try:
             return self._type(sqlglot.parse_one(text, dialect="spark"))
         except SqlglotError:
@@ -55,12 +53,9 @@ class QueryTypes:
 
     def names(self) -> dict[str, DataType | None]:
         """Return the types of all names that the query knows."""
-        from sqlglot import exp
-
         return {name: self._column(exp.column(name)) for name in self._definitions}
 
     def _collect(self, tree: exp.Expr, columns: Callable[[exp.Table], Mapping[str, DataType | None]]) -> None:
-        from sqlglot import exp
 
         for table in tree.find_all(exp.Table):
             self._relations.add(table.alias_or_name.lower())
@@ -124,7 +119,6 @@ class QueryTypes:
         return next((field.type for field in fields if field.name.lower() == name), None)
 
     def _named(self, name: str) -> DataType | None:
-        from sqlglot import exp
 
         definitions = self._definitions.get(name, [])
         if name in self._resolving:  # an expression that has the name of a column that it reads
@@ -225,7 +219,6 @@ def _spark_type(node: Any) -> DataType | None:
 
 
 def _is_type(node: Any) -> bool:
-    from sqlglot import exp
 
     return isinstance(node, exp.DataType | exp.ColumnDef)
 
