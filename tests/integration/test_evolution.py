@@ -15,7 +15,7 @@ from millrace import KafkaSource
 from millrace.errors import OptionsError, SchemaChangedError, SchemaError
 from millrace.streams import SOURCE_EVOLUTION
 from millrace_catalog import KafkaJsonCatalog, restart_on_schema_change
-from millrace_catalog.evolution import CreateTable
+from millrace_catalog.evolution import TableCreation
 from support.kafka import produce
 from support.waiting import PATIENCE_S, wait_until
 
@@ -98,7 +98,7 @@ def test_columns_and_keys_follow_the_messages(evolving):
     names = ["id", "n", "partition", "offset", "timestamp", "key_k", "note", "at"]
     assert list(query.schema.names) == names
     created, added_key, added_note, added_at, widened = query.changes
-    assert isinstance(created, CreateTable)
+    assert isinstance(created, TableCreation)
     assert [str(each.columns[0]) for each in (added_key, added_note, added_at)] == [
         "key_k BIGINT",
         "note STRING",

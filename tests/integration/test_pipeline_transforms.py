@@ -16,7 +16,7 @@ from millrace_cdc.errors import PipelineError
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.row_conversion import row_converter
 from millrace_cdc.rows.spark_rows import row_struct
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transform
 
@@ -45,7 +45,7 @@ def transform(spark, *rules_and_changes, columns=COLUMNS):
     bound = [Transform.of(rule).bind(parse_schema(columns).names) for rule in rules]
     after = transforms.columns("shop.t", parse_schema(columns), bound[0])
     frame = spark.createDataFrame(rows, CHANGE_BATCH_COLUMNS)
-    computed, finish = transforms.apply(frame, {"shop.t": TableSchema(columns, ())}, {"shop.t": bound})
+    computed, finish = transforms.apply(frame, {"shop.t": SourceTableSchema(columns, ())}, {"shop.t": bound})
     result = computed.mapInArrow(lambda batches: (each.select(NAMES) for each in finish(batches)), CHANGE_BATCH_COLUMNS)
     found = sorted(result.collect(), key=lambda row: row.offset)
     images = [(each.before, each.after) for each in found]

@@ -33,14 +33,14 @@ from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
 from millrace_cdc.runtime.parser_settings import ParserSettings
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.transform_programs import RuleColumns
 
 DIGITS, SCALE = 38, 18
 COLUMNS = f"id BIGINT, q DECIMAL({DIGITS}, {SCALE}), l ARRAY<DECIMAL({DIGITS}, {SCALE})>"
 COLUMNS += f", m MAP<STRING, DECIMAL({DIGITS}, {SCALE})>, s STRING, x DOUBLE"
 SCHEMA = parse_schema(COLUMNS)
-TABLES = {"t": TableSchema(COLUMNS, ("q",))}
+TABLES = {"t": SourceTableSchema(COLUMNS, ("q",))}
 MESSAGE = {"topic": "t", "partition": 0, "offset": 0, "timestamp": datetime(2024, 5, 6, tzinfo=UTC), "key": None}
 MESSAGE_SCHEMA = pa.schema(
     {
@@ -103,7 +103,7 @@ def test_messages_are_read_with_all_digits(number):
 
 @given(NUMBERS)
 def test_a_text_has_the_number_of_its_message(number):
-    tables = {"t": TableSchema("q STRING, l STRING", ())}
+    tables = {"t": SourceTableSchema("q STRING, l STRING", ())}
     changes = parsed(ParserSettings("json", JsonInferenceOptions(fixed_types=SCHEMA.columns)), row_text(number))
     (batch,) = ChangeConverter({"t": ("t",)}, tables).convert([changes])
     row = json.loads(batch.column("after")[0].as_py())

@@ -15,7 +15,7 @@ from millrace.testing.format import check_decoded
 from millrace_formats.avro.debezium_changes import METADATA_TYPES, envelope_fields, metadata_fields
 from millrace_formats.avro.debezium_format import DebeziumDecoder
 from millrace_formats.avro.reader.resolution import resolve
-from millrace_formats.avro.registry.decoder import FramedDecoder
+from millrace_formats.avro.registry.decoder import AvroFramedDecoder
 from millrace_formats.avro.schema.model import AvroType
 from millrace_formats.avro.schema.parser import parse_schema
 from millrace_formats.registry.frame import frame_of
@@ -48,7 +48,7 @@ class Mix(NamedTuple):
     def decoder(self) -> Decoder:
         """Make a decoder that has read no message yet."""
         plan = functools.partial(resolve, reader=None, schema=self.columns, legacy=True)
-        return FramedDecoder(self.columns, lambda: self.schemas, plan)
+        return AvroFramedDecoder(self.columns, lambda: self.schemas, plan)
 
 
 def messages_of(schemas: dict[int, AvroType]) -> st.SearchStrategy[list[bytes | None]]:
@@ -143,5 +143,5 @@ def test_an_envelope_reads_the_same_alone_and_among_others(
     columns, schemas, messages = case
     envelope = pa.schema([*envelope_fields(columns), *metadata_fields(keys)])
     plan = functools.partial(resolve, reader=None, schema=envelope, legacy=True, texts=True)
-    framed = FramedDecoder(envelope, lambda: Schemas(schemas), plan, skips_empty=True)
+    framed = AvroFramedDecoder(envelope, lambda: Schemas(schemas), plan, skips_empty=True)
     check_alone(DebeziumDecoder(framed, columns, keys), columns, messages)

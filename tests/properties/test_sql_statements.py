@@ -130,7 +130,7 @@ CREATE_TABLES = st.one_of(
 )
 PARTITIONS = st.dictionaries(NAMES, st.sampled_from(["1", "'a,b'", "DATE '2024-01-01'"]), max_size=2)
 INSERTS = st.builds(s.Insert, identifiers(), QUERIES, unique(NAMES), PARTITIONS, OPTIONS, FLAGS)
-SETS = st.lists(INSERTS, min_size=1, max_size=3).map(lambda inserts: s.StatementSet(tuple(inserts)))
+SETS = st.lists(INSERTS, min_size=1, max_size=3).map(lambda inserts: s.ExecuteStatementSet(tuple(inserts)))
 DETAILS = st.lists(st.sampled_from(["CHANGELOG_MODE", "ESTIMATED_COST", "PLAN_ADVICE"]), max_size=2).map(tuple)
 PATTERNS = st.none() | TEXTS
 

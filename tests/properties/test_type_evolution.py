@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millrace.contracts import Payloads
-from millrace_catalog.evolution import CreateTable, SchemaTracker, apply_change
+from millrace_catalog.evolution import SchemaTracker, TableCreation, apply_change
 from millrace_catalog.evolution.changes import AlterColumnTypes
 from millrace_catalog.inference import JsonInferenceOptions, JsonReader, Observation
 from millrace_catalog.types import Schema, least_common_type
@@ -42,7 +42,7 @@ def test_a_schema_only_grows_and_is_the_sum_of_its_changes(options: JsonInferenc
     for said in observations(options, messages):
         for change in tracker.observe(said):
             before, schema = schema, apply_change(schema, change)
-            assert change.version == 1 or not isinstance(change, CreateTable)
+            assert change.version == 1 or not isinstance(change, TableCreation)
             assert schema.names[: len(before)] == before.names
             assert all(column.type.nullable for column in schema)
             if isinstance(change, AlterColumnTypes):

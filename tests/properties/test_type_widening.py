@@ -13,7 +13,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from millrace.contracts import Payloads
-from millrace_catalog.types import NULL, Array, Column, DataType, Map, Row, Schema, least_common_type, widen_schemas
+from millrace_catalog.types import (
+    NULL,
+    ArrayType,
+    Column,
+    DataType,
+    MapType,
+    RowType,
+    Schema,
+    least_common_type,
+    widen_schemas,
+)
 from millrace_catalog.types.arrow import to_arrow
 from millrace_formats.json import JsonFormat
 from unit.catalog.any_types import ALL, NAMES, READABLE, json_of, nested
@@ -64,8 +74,8 @@ def test_schemas_widen_by_name_and_keep_their_columns_in_place(data: st.DataObje
 
     assert wide.names[: len(left)] == left.names
     assert wide.names[len(left) :] == tuple(name for name in right.names if name not in left.types)
-    assert Row(wide.columns) == least_common_type(Row(left.columns), Row(right.columns))
-    assert Row(wide.columns) == Row(widen_schemas(right, left).columns)
+    assert RowType(wide.columns) == least_common_type(RowType(left.columns), RowType(right.columns))
+    assert RowType(wide.columns) == RowType(widen_schemas(right, left).columns)
 
 
 @given(st.data(), READABLE_TYPES, READABLE_TYPES)
@@ -89,16 +99,16 @@ def holds(wide: DataType, value: Any, narrow: DataType, before: Any) -> bool:
     """Return whether a value of the wide type equals the one that was read under the narrow type."""
     if before is None or value is None:
         return before is value
-    if isinstance(wide, Array) and isinstance(narrow, Array):
+    if isinstance(wide, ArrayType) and isinstance(narrow, ArrayType):
         pairs = zip(value, before, strict=True)
         return all(holds(wide.element, item, narrow.element, item_before) for item, item_before in pairs)
-    if isinstance(wide, Map) and isinstance(narrow, Map):
+    if isinstance(wide, MapType) and isinstance(narrow, MapType):
         pairs = zip(value, before, strict=True)
         return all(
             holds(wide.key, new[0], narrow.key, old[0]) and holds(wide.value, new[1], narrow.value, old[1])
             for new, old in pairs
         )
-    if isinstance(wide, Row) and isinstance(narrow, Row):
+    if isinstance(wide, RowType) and isinstance(narrow, RowType):
         known = narrow.types
         return all(
             holds(field.type, value[field.name], known[field.name], before[field.name])

@@ -16,11 +16,11 @@ from millrace.errors import MillraceError
 from millrace_catalog.types import Schema
 from millrace_cdc.routing.router import Router
 from millrace_cdc.rows import exact_json
-from millrace_cdc.rows.change_records import PLACE, RECORD_COLUMNS, Changes, row_images
+from millrace_cdc.rows.change_records import PLACE, RECORD_COLUMNS, ChangeColumns, row_images
 from millrace_cdc.runtime.execution import pipeline_session
 from millrace_cdc.runtime.image_values import ImageReader, TransformedChanges
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import BoundTransform, Transforms
 from support.golden_specs import GoldenChange, GoldenSpec
@@ -165,8 +165,8 @@ class GoldenRuns:
         """
         # A rule that reads the table's id gets the table itself; see `_groups`
         names = [self._source.table, *(f"{self._source.table}{number}" for number in range(1, len(group)))]
-        tables = dict.fromkeys(names, TableSchema(str(self._source.columns), ()))
-        changes = Changes()
+        tables = dict.fromkeys(names, SourceTableSchema(str(self._source.columns), ()))
+        changes = ChangeColumns()
         for name, each in zip(names, group, strict=True):
             for row in self._rows(each.spec):
                 changes.add(len(changes.rows), name, *row)
@@ -182,7 +182,7 @@ class GoldenRuns:
     def _transformed(
         self,
         changes: pa.RecordBatch,
-        tables: Mapping[str, TableSchema],
+        tables: Mapping[str, SourceTableSchema],
         transforms: Mapping[str, Sequence[BoundTransform]],
         spec: GoldenSpec,
     ) -> Iterator[pa.RecordBatch]:

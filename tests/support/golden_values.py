@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from millrace_catalog.types import Array, DataType, Map, Row
+from millrace_catalog.types import ArrayType, DataType, MapType, RowType
 from millrace_cdc.rows import exact_json
 
 _NUMBERS = frozenset(("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE"))
@@ -48,12 +48,12 @@ def golden_value(type_: DataType, text: str) -> Any:
     """Return a value that Flink CDC has printed as a value of JSON, as rows of a pipeline have it."""
     if text == "null":
         return None
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return [golden_value(type_.element, each) for each in split_list(text[1:-1])] if text != "[]" else []
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         pairs = [each.split(" -> ", 1) for each in split_list(text[1:-1])] if text != "{}" else []
         return {key: golden_value(type_.value, value) for key, value in pairs}
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         fields = (each.split(" -> ", 1) for each in split_list(text[1:-1]))
         return {
             field.name: golden_value(field.type, value) for field, (_, value) in zip(type_.fields, fields, strict=True)
@@ -75,14 +75,14 @@ def comparable(type_: DataType, value: Any) -> Any:
     """
     if value is None:
         return None
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return [comparable(type_.element, each) for each in value]
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return {
             comparable(type_.key, golden_value(type_.key, key)): comparable(type_.value, each)
             for key, each in value.items()
         }
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return {field.name: comparable(field.type, value.get(field.name)) for field in type_.fields}
     if type_.kind in _NUMBERS:
         return Decimal(str(value))

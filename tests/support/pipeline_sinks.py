@@ -14,7 +14,7 @@ from millrace.options.parser import OptionParser
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 
 
 def make_sink(plugin: type[PipelineSink], **given: str) -> Any:
@@ -72,7 +72,7 @@ def micro_batch(
         kept = place.pop("kept", None)
         rows[index % tasks].append((name, operation, _json(before), _json(after), *place.values(), kept))
     parsed = reduce(DataFrame.union, [_as_parsed(spark, each) for each in rows])
-    schemas = {each.id: TableSchema(each.columns, each.primary_key) for each in tables}
+    schemas = {each.id: SourceTableSchema(each.columns, each.primary_key) for each in tables}
     planned = {each.id: each.planned() for each in tables}
     counts = {name: sum(change[0] == name for change in changes) for name in schemas}
     routes = {name: (name,) for name in schemas}

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, SparkPlan, ViewQuery, plan_query
-from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 HINTS: list[Mapping[str, str]] = []
 
@@ -85,4 +85,4 @@ TABLES["adults"] = InputTable(
 
 
 def plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT, **more: Any) -> SparkPlan:
-    return plan_query(SqlText(sql, Position(1, 1)), resolve, streaming=streaming, sink_mode=sink, **more)
+    return plan_query(SqlText(sql, ScriptPosition(1, 1)), resolve, streaming=streaming, sink_mode=sink, **more)

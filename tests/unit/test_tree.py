@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import re
+from collections import Counter
 from pathlib import Path
 
 import grimp
@@ -22,9 +23,8 @@ MOST_LINES_OF_A_FUNCTION = 60
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_module_imports_itself_through_others(package: str) -> None:
-    # Imports inside functions count, and those for type checkers, which a reader follows, too. The parts of SQL's
-    # planner still name the type of the walk that calls them
-    graph = grimp.build_graph(package, exclude_type_checking_imports=package == "millrace_sql")
+    # Imports inside functions count, and those for type checkers, which a reader follows, too
+    graph = grimp.build_graph(package)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     try:
         graphlib.TopologicalSorter(imports).prepare()
@@ -45,6 +45,13 @@ def test_no_function_needs_scrolling() -> None:
         if isinstance(node, ast.FunctionDef) and node.end_lineno is not None
     )
     assert {name: lines for name, lines in functions if lines > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    names = Counter(
+        node.name for file in FILES for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:

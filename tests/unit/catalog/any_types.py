@@ -9,7 +9,7 @@ import json
 from hypothesis import strategies as st
 
 from millrace_catalog import types
-from millrace_catalog.types import Array, Column, DataType, Map, Row, Scalar, with_nullability
+from millrace_catalog.types import ArrayType, Column, DataType, MapType, RowType, ScalarType, with_nullability
 
 LENGTHS = st.sampled_from([1, 2, 17, 2**31 - 1])
 PRECISIONS = st.integers(0, 9)
@@ -37,15 +37,17 @@ def either_nullable(strategy: st.SearchStrategy[DataType]) -> st.SearchStrategy[
     )
 
 
-def nested(scalars: st.SearchStrategy[Scalar], keys: st.SearchStrategy[Scalar] = KEYS) -> st.SearchStrategy[DataType]:
+def nested(
+    scalars: st.SearchStrategy[ScalarType], keys: st.SearchStrategy[ScalarType] = KEYS
+) -> st.SearchStrategy[DataType]:
     """Types of scalars, and what can be made of them."""
     return st.recursive(
         either_nullable(scalars),
         lambda inner: either_nullable(
-            st.builds(Array, inner)
-            | st.builds(Map, keys.map(lambda key: with_nullability(key, False)), inner)
+            st.builds(ArrayType, inner)
+            | st.builds(MapType, keys.map(lambda key: with_nullability(key, False)), inner)
             | st.lists(st.builds(Column, NAMES, inner), max_size=3, unique_by=lambda column: column.name).map(
-                lambda fields: Row(tuple(fields))
+                lambda fields: RowType(tuple(fields))
             )
         ),
         max_leaves=5,
@@ -62,18 +64,18 @@ def json_of(type_: DataType) -> st.SearchStrategy[str]:
 
 
 def _json_of_value(type_: DataType) -> st.SearchStrategy[str]:
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return st.lists(json_of(type_.element), max_size=2).map(lambda items: f"[{','.join(items)}]")
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         keys = _json_of_value(type_.key).map(lambda key: key if key.startswith('"') else f'"{key}"')
         return st.dictionaries(keys, json_of(type_.value), max_size=2).map(_object)
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         fields = {json.dumps(field.name): json_of(field.type) for field in type_.fields}
         return st.fixed_dictionaries(fields).map(_object)
     return _json_of_scalar(type_)
 
 
-def _json_of_scalar(type_: Scalar) -> st.SearchStrategy[str]:
+def _json_of_scalar(type_: ScalarType) -> st.SearchStrategy[str]:
     bits = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}.get(type_.kind)
     if bits is not None:
         return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1).map(str)
@@ -94,7 +96,7 @@ def _plain(number: int, scale: int) -> str:
     return ("-" if number < 0 else "") + (f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits)
 
 
-def _texts(type_: Scalar) -> st.SearchStrategy[str]:
+def _texts(type_: ScalarType) -> st.SearchStrategy[str]:
     if type_.kind in ("BINARY", "VARBINARY"):
         return st.binary(max_size=3).map(lambda data: base64.b64encode(data).decode())
     if type_.kind == "DATE":

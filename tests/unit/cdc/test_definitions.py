@@ -20,7 +20,7 @@ from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import included_schema_changes, schema_changes_of
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
-from millrace_cdc.errors import Position, Problem
+from millrace_cdc.errors import DocumentPosition, Problem
 from millrace_cdc.json_schema import json_schema
 
 SCHEMA = json_schema()
@@ -145,7 +145,9 @@ def test_included_schema_changes():
 
 
 def test_an_error_pickles():
-    error = PipelineError("p.yaml", [Problem(Position(2, 1), "b"), Problem(None, "a"), Problem(Position(2, 1), "b")])
+    error = PipelineError(
+        "p.yaml", [Problem(DocumentPosition(2, 1), "b"), Problem(None, "a"), Problem(DocumentPosition(2, 1), "b")]
+    )
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.problems) == (str(error), error.problems)
     assert str(error) == "p.yaml has 2 problems:\n  a\n  line 2, column 1: b"

@@ -19,7 +19,7 @@ from millrace_cdc.definitions.rules import RouteRule
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.parser_settings import ParserSettings
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.task_reports import Place
 from millrace_cdc.table_id import TableId, table_id, topic_table
 from support.pipeline_sinks import make_sink
@@ -41,7 +41,7 @@ def test_tables_whose_joined_names_are_equal_have_two_ids():
 
 
 def test_the_fast_parser_names_tables_in_the_same_way():
-    tables = {name: TableSchema("id BIGINT", ()) for name in ("c.`a.b`", "`c.a`.b", "`p.db.dbo.t`")}
+    tables = {name: SourceTableSchema("id BIGINT", ()) for name in ("c.`a.b`", "`c.a`.b", "`p.db.dbo.t`")}
     parser = ChangeParser(DEBEZIUM, tables)
     fast = parser._fast_parser
     assert fast.parse("t", debezium(db="c", table="a.b")).table == "c.`a.b`"

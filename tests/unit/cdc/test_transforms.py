@@ -18,7 +18,7 @@ from millrace_catalog.types import BIGINT, parse_schema
 from millrace_cdc import PipelineError, read_pipeline
 from millrace_cdc.definitions.functions import FunctionDefinition
 from millrace_cdc.definitions.rules import TransformRule
-from millrace_cdc.errors import Position
+from millrace_cdc.errors import DocumentPosition
 from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.table_id import TableId
 from millrace_cdc.transforms.differences import dropped_rows
@@ -294,7 +294,7 @@ def test_a_wrong_type_is_told_with_its_place():
     ],
 )
 def test_filters_that_drop_what_flink_cdc_keeps_are_told(condition, places):
-    rule = TransformRule(source_table="a", filter=condition, places=lambda _, offset: Position(1, 1 + offset))
+    rule = TransformRule(source_table="a", filter=condition, places=lambda _, offset: DocumentPosition(1, 1 + offset))
     assert [problem.position.column - 1 for problem in dropped_rows([rule])] == places
 
 

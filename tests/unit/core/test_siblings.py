@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from millrace import siblings
-from millrace.siblings import Listener, call
+from millrace.siblings import SiblingListener, call
 from support.names import unique_name
 from support.waiting import wait_until
 
@@ -119,7 +119,7 @@ def test_a_listener_that_is_closed_leaves_its_name_to_others(name, listening):
 
 
 def test_processes_of_another_parent_are_refused(name):
-    listener = Listener(name, lambda listener, request, is_abandoned: request)
+    listener = SiblingListener(name, lambda listener, request, is_abandoned: request)
     try:
         calling = (
             f"import millrace.siblings\nmillrace.siblings._address = lambda name: {siblings._address(name)!r}\n{CALL}"
@@ -132,7 +132,7 @@ def test_processes_of_another_parent_are_refused(name):
 
 
 def test_a_listener_closes_without_calls(name):
-    listener = Listener(name, lambda listener, request, is_abandoned: None, idle_timeout_s=0.05)
+    listener = SiblingListener(name, lambda listener, request, is_abandoned: None, idle_timeout_s=0.05)
     wait_until(lambda: not listener.is_open, "the listener to close")
 
 

@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, SparkPlan, plan_query
-from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 COLUMNS = {
     "id": IntegerType(),
@@ -56,7 +56,7 @@ def _table(name: Identifier, _: Mapping[str, str]) -> InputTable:
 
 def plan(sql: str, *, streaming: bool = True, is_spark: bool = False) -> SparkPlan:
     return plan_query(
-        SqlText(sql, Position(1, 1)),
+        SqlText(sql, ScriptPosition(1, 1)),
         _table,
         streaming=streaming,
         sink_mode=ChangelogMode.UPSERT,

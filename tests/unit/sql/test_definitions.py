@@ -11,7 +11,7 @@ from millrace_sql.definitions.like import merge_like
 from millrace_sql.definitions.model import TableDefinition
 from millrace_sql.definitions.secrets import References, plain_secrets, without_secrets
 from millrace_sql.errors import SqlError
-from millrace_sql.script_texts import NOWHERE, Identifier, Position, SqlText
+from millrace_sql.script_texts import NOWHERE, Identifier, ScriptPosition, SqlText
 from millrace_sql.statements import ComputedColumn, Like, MetadataColumn, PhysicalColumn, PrimaryKey, Watermark
 
 NAME = Identifier(("default_catalog", "default_database", "orders"))
@@ -36,7 +36,7 @@ def table(*columns, **parts):
 
 def refusal(definition):
     with pytest.raises(SqlError) as caught:
-        check_definition(definition, Position(3, 7))
+        check_definition(definition, ScriptPosition(3, 7))
     return str(caught.value)
 
 
@@ -93,7 +93,9 @@ def test_a_wrong_definition_is_refused(definition, message):
 
 
 def test_an_error_says_where():
-    assert refusal(table(ID, PhysicalColumn("id", STRING, position=Position(4, 2)))).startswith("line 4, column 2: ")
+    assert refusal(table(ID, PhysicalColumn("id", STRING, position=ScriptPosition(4, 2)))).startswith(
+        "line 4, column 2: "
+    )
 
 
 @pytest.mark.parametrize(

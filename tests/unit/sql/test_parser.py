@@ -7,7 +7,7 @@ import pytest
 from millrace_catalog.types import parse_type
 from millrace_sql.errors import SqlSyntaxError
 from millrace_sql.parser import parse
-from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 from millrace_sql.statements import (
     ComputedColumn,
     CreateTable,
@@ -50,13 +50,17 @@ def test_a_table_has_all_its_parts_in_order():
 
 def test_statements_and_queries_know_their_places():
     statements = parse("SET 'a' = 'b';\n\n  INSERT INTO t\n    SELECT 1;\nSELECT 2")
-    assert [statement.position for statement in statements] == [Position(1, 1), Position(3, 3), Position(5, 1)]
+    assert [statement.position for statement in statements] == [
+        ScriptPosition(1, 1),
+        ScriptPosition(3, 3),
+        ScriptPosition(5, 1),
+    ]
     insert, query = statements[1:]
     assert isinstance(insert, Insert)
     assert isinstance(query, Query)
-    assert insert.table.position == Position(3, 15)
-    assert insert.query.position == Position(4, 5)
-    assert query.query.position == Position(5, 1)
+    assert insert.table.position == ScriptPosition(3, 15)
+    assert insert.query.position == ScriptPosition(4, 5)
+    assert query.query.position == ScriptPosition(5, 1)
 
 
 def test_an_error_names_place_line_and_what_was_meant():

@@ -9,7 +9,7 @@ import pytest
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner import plan_query
-from millrace_sql.script_texts import Position, SqlText
+from millrace_sql.script_texts import ScriptPosition, SqlText
 from support.planned_sql import HINTS, plan, resolve
 
 
@@ -90,7 +90,7 @@ def test_a_hint_that_stands_at_no_table_is_refused(query: str, column: int) -> N
     with pytest.raises(SqlError, match=r"write t /\*\+ OPTIONS\('key' = 'value'\) \*/ AS x") as caught:
         plan(query)
 
-    assert caught.value.position == Position(1, column)
+    assert caught.value.position == ScriptPosition(1, column)
     plan("SELECT * FROM orders /*+ OPTIONS('a' = 'b') */ AS o")
 
 
@@ -408,7 +408,7 @@ def test_an_error_has_its_place_in_the_script(query: str, line: int, column: int
     with pytest.raises(SqlError) as caught:
         plan(query)
 
-    assert caught.value.position == Position(line, column)
+    assert caught.value.position == ScriptPosition(line, column)
 
 
 @pytest.mark.parametrize("query", ["SELEC id FROM orders", "SELECT 'abc", "SELECT (id FROM orders", "SELECT /* abc"])
@@ -425,6 +425,6 @@ def test_a_query_that_is_nested_too_deeply_gets_an_error_of_one_sentence(depth: 
 
 def test_the_place_counts_from_where_the_query_begins_in_the_script() -> None:
     with pytest.raises(SqlError) as caught:
-        plan_query(SqlText("SELECT *\nFROM a, nothing", Position(7, 20)), resolve, streaming=True)
+        plan_query(SqlText("SELECT *\nFROM a, nothing", ScriptPosition(7, 20)), resolve, streaming=True)
 
-    assert caught.value.position == Position(8, 6)
+    assert caught.value.position == ScriptPosition(8, 6)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from millrace_catalog.sinks.jdbc.sink import JdbcSink as JdbcSink
     from millrace_catalog.sinks.parquet import ParquetSink as ParquetSink
     from millrace_catalog.sinks.replicate import replicate as replicate
-    from millrace_catalog.sinks.table_sink import TableSink as TableSink
+    from millrace_catalog.sinks.table_sink import ReplicationSink as ReplicationSink
     from millrace_catalog.sinks.table_sink import TableSinkError as TableSinkError
     from millrace_catalog.tables.catalog import KafkaJsonCatalog as KafkaJsonCatalog
 
@@ -21,7 +21,7 @@ __all__ = [
     "JdbcSink",
     "KafkaJsonCatalog",
     "ParquetSink",
-    "TableSink",
+    "ReplicationSink",
     "TableSinkError",
     "replicate",
     "restart_on_schema_change",
@@ -35,7 +35,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace_catalog.sinks.jdbc.sink": ["JdbcSink"],
         "millrace_catalog.sinks.parquet": ["ParquetSink"],
         "millrace_catalog.sinks.replicate": ["replicate"],
-        "millrace_catalog.sinks.table_sink": ["TableSink", "TableSinkError"],
+        "millrace_catalog.sinks.table_sink": ["ReplicationSink", "TableSinkError"],
         "millrace_catalog.tables.catalog": ["KafkaJsonCatalog"],
     },
 )

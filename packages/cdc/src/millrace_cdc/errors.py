@@ -8,7 +8,7 @@ from typing import NamedTuple
 from millrace.errors import MessageError, MillraceError
 
 
-class Position(NamedTuple):
+class DocumentPosition(NamedTuple):
     """A place in a file; both numbers count from 1."""
 
     line: int
@@ -26,7 +26,7 @@ class Problem(NamedTuple):
         sentence: The problem, with what is expected.
     """
 
-    position: Position | None
+    position: DocumentPosition | None
     sentence: str
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class PipelineError(MillraceError):
     """
 
     def __init__(self, name: str, problems: Iterable[Problem]) -> None:
-        ordered = tuple(sorted(dict.fromkeys(problems), key=lambda problem: problem.position or Position(0, 0)))
+        ordered = tuple(sorted(dict.fromkeys(problems), key=lambda problem: problem.position or DocumentPosition(0, 0)))
         super().__init__(name, ordered)
         self.name = name
         self.problems = ordered

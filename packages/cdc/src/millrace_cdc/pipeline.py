@@ -11,7 +11,7 @@ from millrace.options.parser import OptionParser
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace.plugins.manager import PluginRef
 from millrace_cdc.connectors.loading import make_sink, make_source
-from millrace_cdc.definitions.dirty_data import COLLECTOR, TABLE, TableOptions, collector_options
+from millrace_cdc.definitions.dirty_data import COLLECTOR, TABLE, TableCollectorOptions, collector_options
 from millrace_cdc.definitions.model import PipelineDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.functions.user_function import UserFunction
@@ -168,7 +168,7 @@ def _collector(options: PipelineOptions) -> PluginRef | None:
 def _malformed_table(options: PipelineOptions) -> str | None:
     if options.dirty_collector != TABLE:
         return None
-    parsed: TableOptions = _collector_options(TABLE, options)
+    parsed: TableCollectorOptions = _collector_options(TABLE, options)
     return parsed.table
 
 

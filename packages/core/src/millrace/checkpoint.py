@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from millrace.contracts import TopicPartition
 from millrace.errors import MillraceError
@@ -230,6 +230,16 @@ class RestartPoint(NamedTuple):
 
     done: int | None
     repeated: int | None
+
+
+class CheckpointFiles(Protocol):
+    """Files of a query's checkpoint."""
+
+    def names(self, name: str, /) -> list[str]:
+        """List the names in a folder."""
+
+    def read(self, name: str, /) -> str:
+        """Read a text file."""
 
 
 def find_restart_point(offsets: Iterable[str], commits: Iterable[str]) -> RestartPoint | None:

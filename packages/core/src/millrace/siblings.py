@@ -42,7 +42,7 @@ _CREDENTIALS = struct.Struct("3i")
 """A process: its id, its user and its group."""
 
 
-class Listener:
+class SiblingListener:
     """Answer calls of siblings in threads, one call at a time; others are refused meanwhile.
 
     Args:
@@ -112,10 +112,10 @@ class Listener:
             self._is_free.release()
 
 
-Answer: TypeAlias = Callable[[Listener, bytes, Callable[[], bool]], bytes | None]
+Answer: TypeAlias = Callable[[SiblingListener, bytes, Callable[[], bool]], bytes | None]
 """Answers a listener's request, or refuses it (None); its last argument tells whether the caller has gone."""
 
-_LISTENERS: WeakSet[Listener] = WeakSet()
+_LISTENERS: WeakSet[SiblingListener] = WeakSet()
 
 
 def _abandon_listeners() -> None:

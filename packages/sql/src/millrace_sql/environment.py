@@ -19,7 +19,7 @@ from millrace_sql.parser import parse
 from millrace_sql.script_texts import Identifier, SqlText
 from millrace_sql.statement_set import StatementSet
 from millrace_sql.statements import Describe, Explain, Insert, Query, Statement
-from millrace_sql.statements import StatementSet as StatementSetStatement
+from millrace_sql.statements import ExecuteStatementSet as StatementSetStatement
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,7 +7,7 @@ import unicodedata
 
 from millrace.errors import MillraceError
 from millrace.options.secrets import is_secret
-from millrace_sql.script_texts import Position
+from millrace_sql.script_texts import ScriptPosition
 
 _SHOWN_BEFORE, _SHOWN_AFTER = 60, 40
 """Characters of a long line that are shown on both sides of the place."""
@@ -36,7 +36,7 @@ class SqlError(MillraceError):
         excerpt: The line of that place and a caret under it, as `excerpt_of` makes them; empty where there is none.
     """
 
-    def __init__(self, message: str, position: Position | None = None, excerpt: str = "") -> None:
+    def __init__(self, message: str, position: ScriptPosition | None = None, excerpt: str = "") -> None:
         super().__init__(message, position, excerpt)
         self.message = message
         self.position = position if position and position.line else None
@@ -61,7 +61,7 @@ class UnfinishedSqlError(SqlSyntaxError):
     """A script ends within a statement, a text, a comment or brackets; more of it may make it right."""
 
 
-def excerpt_of(script: str, position: Position) -> str:
+def excerpt_of(script: str, position: ScriptPosition) -> str:
     """Return the line of a place in a script, and below it a caret under the place; values of secrets are hidden."""
     begin = _offset_of_line(script, position.line)
     line, _, _ = script[begin:].partition("\n")

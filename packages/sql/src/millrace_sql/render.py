@@ -129,7 +129,7 @@ def _insert(insert: s.Insert) -> str:
 
 
 @render.register
-def _statement_set(statements: s.StatementSet) -> str:
+def _statement_set(statements: s.ExecuteStatementSet) -> str:
     inserts = "".join(f"{render(insert)};\n" for insert in statements.inserts)
     return f"EXECUTE STATEMENT SET BEGIN\n{inserts}END"
 

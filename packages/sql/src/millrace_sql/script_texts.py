@@ -9,14 +9,14 @@ from millrace.options.secrets import is_secret
 
 
 @dataclass(frozen=True, order=True)
-class Position:
+class ScriptPosition:
     """A place in a script; both numbers count from 1."""
 
     line: int
     column: int
 
 
-NOWHERE = Position(0, 0)
+NOWHERE = ScriptPosition(0, 0)
 """The position of what comes from no script."""
 
 
@@ -25,7 +25,7 @@ class Identifier:
     """A name of one to three parts: ``table``, ``database.table`` or ``catalog.database.table``."""
 
     parts: tuple[str, ...]
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SqlText:
     """An expression or a query, as it is written, without comments at its ends."""
 
     text: str
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 class Options(dict[str, str]):
@@ -45,7 +45,7 @@ class Options(dict[str, str]):
     """
 
     def __init__(
-        self, options: Mapping[str, str] | None = None, positions: Mapping[str, Position] | None = None
+        self, options: Mapping[str, str] | None = None, positions: Mapping[str, ScriptPosition] | None = None
     ) -> None:
         super().__init__(options or {})
         self.positions = positions or {}

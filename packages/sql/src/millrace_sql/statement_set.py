@@ -40,7 +40,7 @@ class StatementSet:
 
     def explain(self) -> str:
         """Return the plans of all statements, without starting them."""
-        from millrace_sql.statements import StatementSet as Statement
+        from millrace_sql.statements import ExecuteStatementSet as Statement
 
         with self._runner.configuration.applied():
             return self._runner.explain(Statement(tuple(self._inserts)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from millrace_catalog.types import DataType
-from millrace_sql.script_texts import NOWHERE, Identifier, Position, SqlText
+from millrace_sql.script_texts import NOWHERE, Identifier, ScriptPosition, SqlText
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PhysicalColumn:
     name: str
     type: DataType
     comment: str | None = None
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class MetadataColumn:
     key: str | None = None
     is_virtual: bool = False
     comment: str | None = None
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ComputedColumn:
     name: str
     expression: SqlText
     comment: str | None = None
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 Column = PhysicalColumn | MetadataColumn | ComputedColumn
@@ -55,7 +55,7 @@ class PrimaryKey:
 
     columns: tuple[str, ...]
     constraint: str | None = None
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Watermark:
 
     column: str
     expression: SqlText
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 LikeFeature = Literal["ALL", "CONSTRAINTS", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS"]
@@ -125,7 +125,7 @@ class CreateTable:
     is_temporary: bool = False
     or_replace: bool = False
     if_not_exists: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class CreateView:
     is_temporary: bool = False
     or_replace: bool = False
     if_not_exists: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class CreateCatalog:
     options: Mapping[str, str]
     comment: str | None = None
     if_not_exists: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class CreateDatabase:
     database: Identifier
     comment: str | None = None
     if_not_exists: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class CreateFunction:
     is_temporary: bool = False
     is_system: bool = False
     if_not_exists: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Use:
 
     kind: Literal["CATALOG", "DATABASE"]
     name: Identifier
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 ShowKind = Literal[
@@ -221,7 +221,7 @@ class Show:
     subject: Identifier | None = None
     pattern: str | None = None
     is_negated: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class Describe:
     kind: Literal["CATALOG", "TABLE"]
     name: Identifier
     is_extended: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ class Drop:
     is_system: bool = False
     if_exists: bool = False
     is_cascade: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ class AlterTable:
     new_name: Identifier | None = None
     column_changes: ColumnChanges | None = None
     if_exists: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ class Query:
     """A query: SELECT, WITH, VALUES, or one in parentheses. Hints are part of its text."""
 
     query: SqlText
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -305,24 +305,24 @@ class Insert:
     partition: Mapping[str, str] = field(default_factory=dict)
     hint_options: Mapping[str, str] = field(default_factory=dict)
     is_overwrite: bool = False
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
-class StatementSet:
+class ExecuteStatementSet:
     """``EXECUTE STATEMENT SET BEGIN insert; ... END``, also ``BEGIN STATEMENT SET; ... END``."""
 
     inserts: tuple[Insert, ...]
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
 class Explain:
     """``EXPLAIN [details] statement``, of a query, an INSERT or a statement set."""
 
-    statement: Query | Insert | StatementSet
+    statement: Query | Insert | ExecuteStatementSet
     details: tuple[str, ...] = ()
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ class SetOption:
 
     key: str | None = None
     value: str | None = None
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ class ResetOption:
     """``RESET 'key'``; RESET alone resets all."""
 
     key: str | None = None
-    position: Position = field(default=NOWHERE, compare=False)
+    position: ScriptPosition = field(default=NOWHERE, compare=False)
 
 
 Statement = (
@@ -355,7 +355,7 @@ Statement = (
     | AlterTable
     | Query
     | Insert
-    | StatementSet
+    | ExecuteStatementSet
     | Explain
     | SetOption
     | ResetOption

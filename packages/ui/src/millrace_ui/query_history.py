@@ -21,7 +21,7 @@ MAX_QUERIES = 100
 
 
 @dataclass(frozen=True)
-class Sample:
+class MicroBatchFigures:
     """The figures of a micro-batch.
 
     Attributes:
@@ -57,7 +57,7 @@ class QueryHistory:
     """
 
     report: QueryReport
-    samples: deque[Sample] = field(default_factory=lambda: deque(maxlen=MAX_SAMPLES))
+    samples: deque[MicroBatchFigures] = field(default_factory=lambda: deque(maxlen=MAX_SAMPLES))
     partitions: dict[str, int] = field(default_factory=dict)
     lags: deque[tuple[float, array[int]]] = field(default_factory=lambda: deque(maxlen=MAX_LAG_SAMPLES))
 
@@ -127,13 +127,13 @@ def _copy(history: QueryHistory) -> QueryHistory:
     return QueryHistory(history.report, history.samples.copy(), dict(history.partitions), history.lags.copy())
 
 
-def _sample(report: QueryReport, batch_id: int) -> Sample:
+def _sample(report: QueryReport, batch_id: int) -> MicroBatchFigures:
     ages = [
         source.current_emit_event_time_lag
         for source in report.sources
         if source.current_emit_event_time_lag is not None and report.input_rows
     ]
-    return Sample(
+    return MicroBatchFigures(
         time=report.time,
         batch_id=batch_id,
         rows=report.input_rows,

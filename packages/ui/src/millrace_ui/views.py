@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from millrace.contracts import QueryReport
-from millrace_ui.query_history import QueryHistory, Sample
+from millrace_ui.query_history import MicroBatchFigures, QueryHistory
 
 TREND_SAMPLES = 60
 """The number of samples in the small chart of a query."""
@@ -71,7 +71,7 @@ def state_of(report: QueryReport) -> str:
     return "starting" if report.batch_id is None else "running"
 
 
-def _trend(samples: Sequence[Sample]) -> float | None:
+def _trend(samples: Sequence[MicroBatchFigures]) -> float | None:
     """Return by how many records a second the lag grew within the last minute of samples."""
     known = [(sample.time, sample.lag) for sample in samples if sample.lag is not None]
     recent = [point for point in known if point[0] >= known[-1][0] - 60] if known else []
@@ -80,7 +80,7 @@ def _trend(samples: Sequence[Sample]) -> float | None:
     return (recent[-1][1] - recent[0][1]) / (recent[-1][0] - recent[0][0])
 
 
-def _sample(sample: Sample) -> dict[str, Any]:
+def _sample(sample: MicroBatchFigures) -> dict[str, Any]:
     return {
         "time": sample.time,
         "batch": sample.batch_id,

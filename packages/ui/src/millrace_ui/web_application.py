@@ -76,7 +76,7 @@ def page_application(histories: Histories, settings: Settings) -> ASGIApp:
         allowed = [f"[{host}]" if ":" in host else host for host in settings.hosts]
         middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=allowed))
     if settings.token is not None:
-        middleware.append(Middleware(_Token, token=settings.token))
+        middleware.append(Middleware(_TokenCheck, token=settings.token))
     return Starlette(routes=routes, middleware=middleware)
 
 
@@ -149,7 +149,7 @@ class _Headers:
         await self._app(scope, receive, send_with_headers)
 
 
-class _Token:
+class _TokenCheck:
     """Ask for the token: as ``?token=``, as the page's cookie, or as ``Authorization: Bearer``."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:

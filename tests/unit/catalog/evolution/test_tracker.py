@@ -7,7 +7,7 @@ import json
 import pytest
 
 from millrace.errors import SchemaError
-from millrace_catalog.evolution import AddColumns, AlterColumnTypes, AlteredColumn, CreateTable, SchemaTracker
+from millrace_catalog.evolution import AddColumns, AlterColumnTypes, AlteredColumn, SchemaTracker, TableCreation
 from millrace_catalog.evolution.changes import SchemaChange, apply_change
 from millrace_catalog.inference import JsonInferenceOptions, JsonReader, Observation, Position
 from millrace_catalog.types import BIGINT, DOUBLE, Schema, parse_schema
@@ -34,7 +34,7 @@ def shown(changes: tuple[SchemaChange, ...]) -> list[str]:
         if isinstance(change, AlterColumnTypes):
             texts += [f"{change.version} alter {each.name} {each.before} -> {each.after}" for each in change.columns]
         else:
-            verb = "create" if isinstance(change, CreateTable) else "add"
+            verb = "create" if isinstance(change, TableCreation) else "add"
             texts.append(f"{change.version} {verb} {Schema(change.columns)}")
     return texts
 
@@ -44,7 +44,7 @@ def test_the_first_message_creates_the_table() -> None:
     assert (tracker.version, len(tracker.schema)) == (0, 0)
     (change,) = tracker.observe(said('{"id": 1, "o": {"a": null}, "n": null}'), Position(0, 7))
     columns = parse_schema("id BIGINT, o ROW<a STRING>, n STRING").columns
-    assert change == CreateTable(1, "orders", columns, (), Position(0, 7))
+    assert change == TableCreation(1, "orders", columns, (), Position(0, 7))
     assert tracker.version == 1
 
 

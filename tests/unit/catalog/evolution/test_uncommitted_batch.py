@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from millrace_catalog.evolution.uncommitted_batch import OffsetRange, uncommitted_ranges
+from millrace_catalog.evolution.uncommitted_batch import UncommittedRange, uncommitted_ranges
 
 
 class Checkpoint:
@@ -35,14 +35,14 @@ def test_nothing_is_planned() -> None:
 
 def test_from_where_the_one_before_ended() -> None:
     planned = Checkpoint({9: [at(5, 6)], 10: [at(7, 6, 3, **{"from": {"orders": {"2": 1}}})]}, 10)
-    assert uncommitted_ranges(planned, "orders") == [OffsetRange(0, 5, 7), OffsetRange(2, 1, 3)]
+    assert uncommitted_ranges(planned, "orders") == [UncommittedRange(0, 5, 7), UncommittedRange(2, 1, 3)]
 
 
 def test_the_first_one_begins_where_the_log_does() -> None:
-    assert uncommitted_ranges(Checkpoint({0: [at(5)]}, 0), "orders") == [OffsetRange(0, None, 5)]
+    assert uncommitted_ranges(Checkpoint({0: [at(5)]}, 0), "orders") == [UncommittedRange(0, None, 5)]
 
 
 def test_of_several_sources_all_count_that_read_the_topic() -> None:
     other = at(1, topic="payments")
     planned = Checkpoint({0: [at(5), other, at(3), "0"], 1: [at(7), other, at(4), "1"]}, 1)
-    assert uncommitted_ranges(planned, "orders") == [OffsetRange(0, 3, 7)]
+    assert uncommitted_ranges(planned, "orders") == [UncommittedRange(0, 3, 7)]

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from millrace_catalog.types import DataType, Scalar, least_common_type, parse_type
+from millrace_catalog.types import DataType, ScalarType, least_common_type, parse_type
 from support.cases import CASES
 
 pytestmark = pytest.mark.cases
@@ -32,7 +32,7 @@ def type_of(name: str) -> DataType:
 
 
 def name_of(type_: DataType) -> str:
-    return type_.kind if isinstance(type_, Scalar) else type(type_).__name__.upper()
+    return type_.kind if isinstance(type_, ScalarType) else type(type_).__name__.upper()
 
 
 def test_every_pair_has_the_type_that_the_matrix_says() -> None:

@@ -17,7 +17,7 @@ from millrace_cdc.connectors.kafka.reading import MICRO_BATCH_RECORDS
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.extra_columns import ExtraColumns
 from millrace_cdc.runtime.progress import PartitionOrder
-from millrace_cdc.runtime.task_reports import TableReport, TaskReport
+from millrace_cdc.runtime.task_reports import TableReport, TaskFindings
 
 REQUIRED = {"properties.bootstrap.servers": "h:1", "topic": "t", "scan.startup.mode": "earliest-offset"}
 
@@ -202,7 +202,7 @@ def test_a_table_in_several_partitions_is_told_once_unless_it_may_be(distributed
     order = PartitionOrder(parser)
     with caplog.at_level(logging.WARNING):
         for partition in (0, 1, 2):
-            order.check([TaskReport({"shop.t": TableReport(partitions={("t", partition)})})])
+            order.check([TaskFindings({"shop.t": TableReport(partitions={("t", partition)})})])
     assert [record.getMessage().partition(",")[0] for record in caplog.records] == [
         "table 'shop.t' has changes in several partitions"
     ] * warnings

@@ -15,13 +15,13 @@ from millrace.errors import MessageError
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.parser_settings import ParserSettings
-from millrace_cdc.runtime.table_schema import TableSchema
-from millrace_cdc.runtime.task_reports import TaskReport, describe_skipped, read_report
+from millrace_cdc.runtime.table_schema import SourceTableSchema
+from millrace_cdc.runtime.task_reports import TaskFindings, describe_skipped, read_report
 from support.cases import CASES
 from support.change_messages import CHANGE_MESSAGES, COLUMNS, TABLE, ChangeMessage, Refused, Truncation
 
 KINDS = {"c": ("-U", "+I"), "u": ("-U", "+U"), "d": ("-D", "+U")}
-KNOWN = {TABLE: TableSchema(COLUMNS, ())}
+KNOWN = {TABLE: SourceTableSchema(COLUMNS, ())}
 
 
 def settings_of(message: ChangeMessage) -> ParserSettings:
@@ -33,8 +33,8 @@ def settings_of(message: ChangeMessage) -> ParserSettings:
 
 
 def parse(
-    settings: ParserSettings, payloads: list[bytes | None], tables: dict[str, TableSchema]
-) -> tuple[list[tuple[str, int, str | None]], TaskReport]:
+    settings: ParserSettings, payloads: list[bytes | None], tables: dict[str, SourceTableSchema]
+) -> tuple[list[tuple[str, int, str | None]], TaskFindings]:
     *changes, last = ChangeParser(settings, tables).parse(iter([batch_of(payloads)]))
     return rows_of(changes), read_report(last.column("report")[0].as_py())
 
@@ -67,7 +67,7 @@ def batch_of(payloads: list[bytes | None]) -> pa.RecordBatch:
 @pytest.mark.parametrize("tables", [KNOWN, {}], ids=["known", "new"])
 @pytest.mark.parametrize("message", CHANGE_MESSAGES, ids=lambda message: message.name)
 def test_a_message_changes_rows_is_skipped_and_counted_or_refused(
-    message: ChangeMessage, tables: dict[str, TableSchema]
+    message: ChangeMessage, tables: dict[str, SourceTableSchema]
 ) -> None:
     settings = settings_of(message)
     if isinstance(message.result, Refused):
@@ -91,7 +91,7 @@ def test_a_message_changes_rows_is_skipped_and_counted_or_refused(
     ids=lambda message: message.name,
 )
 def test_an_update_without_its_old_row_is_an_upsert_where_the_sink_can(
-    message: ChangeMessage, tables: dict[str, TableSchema]
+    message: ChangeMessage, tables: dict[str, SourceTableSchema]
 ) -> None:
     assert isinstance(message.result, Refused)
     capabilities = SinkCapabilities(frozenset(), upserts=True, keeps_values=True)
@@ -129,7 +129,7 @@ def test_what_was_skipped_without_a_count_is_malformed_and_counted(case: str) ->
 @pytest.mark.cases
 @pytest.mark.parametrize("is_known", [True, False])
 def test_arrays_and_hstores_that_the_database_did_not_send_are_those_of_the_old_row(is_known: bool) -> None:
-    columns = TableSchema("id BIGINT, ints ARRAY<BIGINT>, uuids ARRAY<STRING>, h STRING", ())
+    columns = SourceTableSchema("id BIGINT, ints ARRAY<BIGINT>, uuids ARRAY<STRING>, h STRING", ())
     parser = ChangeParser(
         ParserSettings("debezium-json", DebeziumInferenceOptions()), {"shop.o": columns} if is_known else {}
     )

@@ -19,7 +19,7 @@ from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.extra_columns import ExtraColumns
 from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_state import TableSchemas
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.task_reports import read_report
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, UTC)
@@ -73,13 +73,13 @@ def test_bytes_of_canal_are_converted_by_the_types_that_the_message_declares(str
     (changes, report) = parser.parse(iter([batch_of(canal([{"id": "7", "b": "aGk=\xff"}], **declared))]))
     (required,) = read_report(report.column("report")[0].as_py()).tables["d.t"].required
     assert required.columns.startswith("id BIGINT NOT NULL, b ")
-    table = TableSchema("id BIGINT, b BYTES", ())
+    table = SourceTableSchema("id BIGINT, b BYTES", ())
     (converted,) = ChangeConverter({"d.t": ("d.t",)}, {"d.t": table}).convert([changes.drop_columns(["report"])])
     assert json.loads(converted.column("after")[0].as_py()) == {"id": 7, "b": "YUdrPf8="}
 
 
 def test_a_message_that_fits_its_table_needs_nothing():
-    schemas = {"t": TableSchema("id BIGINT, name STRING", ())}
+    schemas = {"t": SourceTableSchema("id BIGINT, name STRING", ())}
     settings = ParserSettings("json", JsonInferenceOptions())
     _, report = parse(settings, b'{"id":1}', b'{"id":null,"name":"a"}', b'{"id":1.5}', b'{"id":2.5}', tables=schemas)
     assert [(each.place.offset, each.columns) for each in report.tables["t"].required] == [(2, "id DOUBLE NOT NULL")]
@@ -140,7 +140,7 @@ def test_malformed_messages_go_to_the_collector(caplog):
 
 
 def test_rows_that_fit_their_table_pass_without_inference_and_without_conversion():
-    schemas = {"t": TableSchema("id BIGINT, n DOUBLE, s STRING", ())}
+    schemas = {"t": SourceTableSchema("id BIGINT, n DOUBLE, s STRING", ())}
     settings = ParserSettings("json", JsonInferenceOptions())
     found, report = parse(settings, b'{"n": 1, "id": 2}', b' {"id":3,"s":"x"}', tables=schemas)
     assert found == [("t", "c", None, {"id": 2, "n": 1.0, "s": None}), ("t", "c", None, {"id": 3, "n": None, "s": "x"})]

@@ -11,7 +11,7 @@ from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.flattened_records import JsonRowOptions
 from millrace_cdc.runtime.parser_settings import ParserSettings
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.task_reports import Place
 
 PLACE = Place("s.orders", 0, 7)
@@ -71,6 +71,6 @@ def test_it_may_be_with_the_fields_of_the_tables_id():
 
 
 def test_such_messages_are_not_parsed_as_insertions_by_the_fast_parser():
-    table = TableSchema("id BIGINT", ())
+    table = SourceTableSchema("id BIGINT", ())
     assert fast_parser(JsonRowOptions(deletion_field="__deleted"), {"t": table.columns}.get) is None
     assert fast_parser(JsonRowOptions(), {"t": table.columns}.get) is not None

@@ -14,7 +14,7 @@ from millrace_catalog.inference.options import CanalInferenceOptions
 from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.message_keys import KeyWarnings
 from millrace_cdc.runtime.parser_settings import ParserSettings
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.task_reports import Place
 
 SETTINGS = ParserSettings("debezium-json", DebeziumInferenceOptions(), has_primary_keys=True)
@@ -88,7 +88,7 @@ def test_a_table_without_the_columns_names_itself_once_and_others_go_on(caplog, 
 
 
 def test_messages_that_fit_their_table_are_parsed_fast_only_with_its_key():
-    tables = {"s.orders": TableSchema("id BIGINT, v BIGINT", ("id",))}
+    tables = {"s.orders": SourceTableSchema("id BIGINT, v BIGINT", ("id",))}
     report = parse(ChangeParser(SETTINGS, tables), ({"id": 1}, message()), ({"id": 2}, message(id=2, v=3)))
     assert report.tables["s.orders"].fits
     with pytest.raises(SchemaError, match=r"another primary key: \(v\) instead of \(id\)"):
@@ -96,7 +96,7 @@ def test_messages_that_fit_their_table_are_parsed_fast_only_with_its_key():
 
 
 def test_a_table_that_began_without_a_key_stays_so():
-    tables = {"s.orders": TableSchema("id BIGINT, v BIGINT", ())}
+    tables = {"s.orders": SourceTableSchema("id BIGINT, v BIGINT", ())}
     report = parse(ChangeParser(SETTINGS, tables), ({"id": 1}, message()))
     assert "it began without one" in report.tables["s.orders"].key_problem
 

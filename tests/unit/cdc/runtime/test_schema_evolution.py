@@ -62,7 +62,7 @@ def test_a_table_is_created_with_all_columns_that_its_first_micro_batch_needs():
     state = run(evolution(), insert("orders", id=1), insert("users", name="x"), insert("orders", id=2, note="a"))
     assert columns(state) == "id BIGINT, note STRING"
     assert columns(state, "shop.users") == "name STRING"
-    assert [type(change).__name__ for change in state.changes()] == ["CreateTable", "CreateTable"]
+    assert [type(change).__name__ for change in state.changes()] == ["TableCreation", "TableCreation"]
 
 
 @pytest.mark.parametrize("rows", [[{"id": 1, "ID": 2}], [{"id": 1}, {"Id": 2}]])

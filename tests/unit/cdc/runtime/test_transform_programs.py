@@ -14,7 +14,7 @@ from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.transform_programs import named_sql, table_program
 from millrace_cdc.transforms.transform import Transform
 
@@ -72,7 +72,7 @@ def changes(*rows):
 
 def images_of(**rule):
     found = program(ORDERS, **rule)
-    return TableImages(TableSchema(ORDERS, ()), 4, found.reads, frozenset(), found.rules)
+    return TableImages(SourceTableSchema(ORDERS, ()), 4, found.reads, frozenset(), found.rules)
 
 
 def test_a_program_gets_the_values_that_it_reads_as_texts_converted_to_their_columns():

@@ -19,7 +19,7 @@ from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings
-from millrace_cdc.runtime.task_reports import Place, TableReport, TaskReport
+from millrace_cdc.runtime.task_reports import Place, TableReport, TaskFindings
 from millrace_cdc.runtime.truncation import Truncation, TruncationPolicy
 from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import Transforms
@@ -27,7 +27,7 @@ from millrace_cdc.transforms.transform import Transforms
 ALL = frozenset(SCHEMA_CHANGES)
 WITHOUT = ALL - {"truncate.table"}
 PLACE = Place("t", 0, 7)
-REPORT = TaskReport({"d.a": TableReport(partitions={("t", 0)}, truncations=[PLACE])})
+REPORT = TaskFindings({"d.a": TableReport(partitions={("t", 0)}, truncations=[PLACE])})
 
 
 def policy(behavior="evolve", accepted=ALL, supported=ALL, *, routes=(), is_distributed=False):
@@ -47,7 +47,7 @@ def applied(policy, reports, *tables):
 
 
 def test_the_last_one_empties_the_tables_that_rows_go_to():
-    earlier = TaskReport({"d.a": TableReport(truncations=[Place("t", 0, 3)])})
+    earlier = TaskFindings({"d.a": TableReport(truncations=[Place("t", 0, 3)])})
     found = applied(policy(routes=[("d.a", "x.a"), ("d.a", "y.a")]), [REPORT, earlier], "d.a")
     assert found == (Truncation("d.a", PLACE, ("x.a", "y.a")),)
 
@@ -112,7 +112,7 @@ def test_a_pipeline_that_must_not_go_on_without_ends(behavior, supported):
 
 @pytest.mark.parametrize("is_last", [True, False])
 def test_a_second_partition_ends_the_pipeline_whenever_it_comes(is_last):
-    other = TaskReport({"d.a": TableReport(partitions={("t", 1)})})
+    other = TaskFindings({"d.a": TableReport(partitions={("t", 1)})})
     reports = [REPORT, other] if is_last else [other, REPORT]
     truncations = policy("lenient")
     state = truncations.noted(state_of("d.a"), reports[:1])

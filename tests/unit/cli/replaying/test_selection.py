@@ -10,7 +10,7 @@ from confluent_kafka import Message
 
 from millrace.contracts import DeadLetter, dead_letter_headers
 from millrace_cli.commands.dlq import dlq
-from millrace_cli.replaying.selection import Selection, parse_offsets, parse_time
+from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets, parse_time
 from millrace_cli.replaying.summary import Summary, error_kind
 from millrace_cli.row_filter import parse_row_filter
 
@@ -39,16 +39,19 @@ LETTERS = [
 @pytest.mark.parametrize(
     ("selection", "offsets"),
     [
-        (Selection(), [0, 1, 2, 3, 4]),
-        (Selection(error="NOT json"), [1]),
-        (Selection(since=60_000, until=180_000), [1, 2]),
-        (Selection(offsets={0: [(1, 1), (3, float("inf"))]}), [1, 3, 4]),
-        (Selection(offsets={1: [(0, 9)]}), []),
-        (Selection(condition=parse_row_filter("topic = 'audit' OR dead_offset = 0 OR topic IS NULL")), [0, 3, 4]),
-        (Selection(error="bigint", condition=parse_row_filter("offset > 100")), [2, 3]),
+        (DeadLetterSelection(), [0, 1, 2, 3, 4]),
+        (DeadLetterSelection(error="NOT json"), [1]),
+        (DeadLetterSelection(since=60_000, until=180_000), [1, 2]),
+        (DeadLetterSelection(offsets={0: [(1, 1), (3, float("inf"))]}), [1, 3, 4]),
+        (DeadLetterSelection(offsets={1: [(0, 9)]}), []),
+        (
+            DeadLetterSelection(condition=parse_row_filter("topic = 'audit' OR dead_offset = 0 OR topic IS NULL")),
+            [0, 3, 4],
+        ),
+        (DeadLetterSelection(error="bigint", condition=parse_row_filter("offset > 100")), [2, 3]),
     ],
 )
-def test_letters_are_selected_where_every_part_holds(selection: Selection, offsets: list[int]) -> None:
+def test_letters_are_selected_where_every_part_holds(selection: DeadLetterSelection, offsets: list[int]) -> None:
     assert [message.offset() for message in selection.of(LETTERS)] == offsets
 
 

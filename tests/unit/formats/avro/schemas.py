@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from millrace_formats.avro.schema.model import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
+from millrace_formats.avro.schema.model import AvroArray, AvroEnum, AvroMap, AvroType, Fixed, Primitive, Record, Union
 
 NTZ, UTC = pa.timestamp("us"), pa.timestamp("us", "UTC")
 
@@ -130,14 +130,14 @@ def datums(type_: AvroType) -> st.SearchStrategy[bytes]:
     if isinstance(type_, Union):
         branches = [datums(branch).map(lambda data, i=i: number(i) + data) for i, branch in enumerate(type_.branches)]
         return st.one_of(branches)
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return _blocks(datums(type_.items))
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         keys = st.sampled_from(["a", "b", "ü"]).map(lambda text: octets(text.encode()))
         return _blocks(st.tuples(keys, datums(type_.values)).map(b"".join))
     if isinstance(type_, Fixed):
         return st.binary(min_size=type_.size, max_size=type_.size)
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         return st.integers(0, len(type_.symbols) - 1).map(number)
     return _scalars(type_)
 

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pytest
 
 from millrace_formats.avro.pyruhvro_library import PyruhvroError, read_batch, write_batch
-from millrace_formats.avro.schema.model import Field, Fixed, Primitive, Record, Union
+from millrace_formats.avro.schema.model import Fixed, Primitive, Record, RecordField, Union
 from millrace_formats.avro.schema.pyruhvro_schema import message_schema
 from unit.formats.avro.schemas import number, octets
 
 
 def schema(*types: Any, is_framed: bool = False) -> str:
     return message_schema(
-        Record("R", [Field(f"f{index}", type_) for index, type_ in enumerate(types)]), is_framed=is_framed
+        Record("R", [RecordField(f"f{index}", type_) for index, type_ in enumerate(types)]), is_framed=is_framed
     )
 
 

@@ -4,8 +4,8 @@ from millrace_catalog.evolution.changes import (
     AddColumns,
     AlterColumnTypes,
     AlteredColumn,
-    CreateTable,
     SchemaChange,
+    TableCreation,
     apply_change,
 )
 from millrace_catalog.evolution.tracker import SchemaTracker
@@ -14,8 +14,8 @@ __all__ = [
     "AddColumns",
     "AlterColumnTypes",
     "AlteredColumn",
-    "CreateTable",
     "SchemaChange",
     "SchemaTracker",
+    "TableCreation",
     "apply_change",
 ]

@@ -18,7 +18,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class CreateTable:
+class TableCreation:
     """Creation of the table.
 
     Attributes:
@@ -65,12 +65,12 @@ class AlterColumnTypes:
     cause: Position | None = None
 
 
-SchemaChange: TypeAlias = CreateTable | AddColumns | AlterColumnTypes
+SchemaChange: TypeAlias = TableCreation | AddColumns | AlterColumnTypes
 
 
 def apply_change(schema: Schema, change: SchemaChange) -> Schema:
     """Return the columns of a table after a change; before its creation it has none."""
-    if isinstance(change, CreateTable):
+    if isinstance(change, TableCreation):
         return Schema(change.columns)
     if isinstance(change, AddColumns):
         return Schema((*schema.columns, *change.columns))
@@ -105,7 +105,7 @@ def parse_changes(text: str) -> tuple[str, list[SchemaChange]]:
 
 def _format_entry(change: SchemaChange) -> dict[str, Any]:
     position = {} if change.cause is None else {"at": [change.cause.partition, change.cause.offset]}
-    if isinstance(change, CreateTable):
+    if isinstance(change, TableCreation):
         key = {"key": list(change.primary_key)} if change.primary_key else {}
         return {"create": str(Schema(change.columns)), **key, **position}
     if isinstance(change, AddColumns):
@@ -127,7 +127,7 @@ def _parse_entry(version: int, table: str, entry: dict[str, Any], schema: Schema
     cause = Position(*entry["at"]) if "at" in entry else None
     if "create" in entry:
         columns = parse_schema(entry["create"]).columns
-        return CreateTable(version, table, columns, tuple(entry.get("key", ())), cause)
+        return TableCreation(version, table, columns, tuple(entry.get("key", ())), cause)
     if "add" in entry:
         return AddColumns(version, table, parse_schema(entry["add"]).columns, cause)
     before = schema.types

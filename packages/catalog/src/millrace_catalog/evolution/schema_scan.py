@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.contracts import SampledMessage
 from millrace_catalog.evolution.evolving_table import EvolvingTable, TableLayout
-from millrace_catalog.evolution.uncommitted_batch import OffsetRange
+from millrace_catalog.evolution.uncommitted_batch import UncommittedRange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ _FORWARDED_OPTIONS = {"scan.header-filter", "scan.filter.language", "scan.fail-o
 
 
 def find_relevant_messages(
-    spark: SparkSession, layout: TableLayout, state: str, ranges: Sequence[OffsetRange], options: Mapping[str, str]
+    spark: SparkSession, layout: TableLayout, state: str, ranges: Sequence[UncommittedRange], options: Mapping[str, str]
 ) -> list[SampledMessage]:
     """Return the messages that are relevant to a table's schema, ordered by partition and offset.
 
@@ -57,7 +57,7 @@ def _messages(batch: pa.RecordBatch) -> Iterator[SampledMessage]:
     return map(SampledMessage, *(batch.column(name).to_pylist() for name in ("partition", "offset", "key", "value")))
 
 
-def _scan_options(topic: str, ranges: Sequence[OffsetRange], options: Mapping[str, str]) -> dict[str, str]:
+def _scan_options(topic: str, ranges: Sequence[UncommittedRange], options: Mapping[str, str]) -> dict[str, str]:
     forwarded = {
         name: value
         for name, value in options.items()

@@ -9,8 +9,8 @@ from millrace.errors import SchemaError
 from millrace_catalog.evolution.changes import (
     AddColumns,
     AlterColumnTypes,
-    CreateTable,
     SchemaChange,
+    TableCreation,
     apply_change,
     format_changes,
     parse_changes,
@@ -89,7 +89,7 @@ class SchemaTracker:
     def primary_key(self) -> tuple[str, ...]:
         """Columns of the primary key; empty when there is none."""
         created = self._changes[0] if self._changes else None
-        return created.primary_key if isinstance(created, CreateTable) else ()
+        return created.primary_key if isinstance(created, TableCreation) else ()
 
     def state(self) -> str:
         """Write all changes as text, for `restore`."""
@@ -99,7 +99,7 @@ class SchemaTracker:
         """Return the changes after number ``after``, for a consumer that has applied those up to it."""
         return tuple(self._changes[after:])
 
-    def create(self, schema: Schema, primary_key: tuple[str, ...] = (), cause: Position | None = None) -> CreateTable:
+    def create(self, schema: Schema, primary_key: tuple[str, ...] = (), cause: Position | None = None) -> TableCreation:
         """Create the table with given columns.
 
         Raises:
@@ -112,7 +112,7 @@ class SchemaTracker:
         if missing := [name for name in primary_key if name not in schema.types]:
             raise self._error(f"has no column {quote_name(missing[0])}, which its primary key names")
         self._check_count(schema.types, cause)
-        change = CreateTable(1, self.table, schema.columns, primary_key, cause)
+        change = TableCreation(1, self.table, schema.columns, primary_key, cause)
         self._apply(change)
         return change
 
@@ -126,7 +126,7 @@ class SchemaTracker:
         if missing := [name for name in primary_key if name not in self._types]:
             raise self._error(f"has no column {quote_name(missing[0])}, which its primary key names")
         created = self._changes[0]
-        assert isinstance(created, CreateTable)  # noqa: S101
+        assert isinstance(created, TableCreation)  # noqa: S101
         self._changes[0] = replace(created, primary_key=primary_key)
 
     def observe(self, observation: Observation, cause: Position | None = None) -> tuple[SchemaChange, ...]:

@@ -6,22 +6,12 @@ Spark writes the offsets of batch N to ``offsets/N`` before the batch (``OffsetS
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from millrace.checkpoint import StreamOffset, find_restart_point, parse_offset_log
-
-
-class CheckpointFiles(Protocol):
-    """Files of a checkpoint."""
-
-    def names(self, name: str = "") -> list[str]:
-        """List the names in a folder."""
-
-    def read(self, name: str) -> str:
-        """Read a text file."""
+from millrace.checkpoint import CheckpointFiles, StreamOffset, find_restart_point, parse_offset_log
 
 
-class OffsetRange(NamedTuple):
+class UncommittedRange(NamedTuple):
     """Offsets of a partition from ``start`` to before ``end``; a start of None is the beginning of the log."""
 
     partition: int
@@ -29,7 +19,7 @@ class OffsetRange(NamedTuple):
     end: int
 
 
-def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[OffsetRange]:
+def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[UncommittedRange]:
     """Return the offsets that the uncommitted micro-batch reads of a topic; empty when there is no such batch.
 
     Args:
@@ -41,16 +31,16 @@ def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[OffsetRa
         return []
     ends = parse_offset_log(checkpoint.read(f"offsets/{point.repeated}"))
     starts = {} if point.done is None else parse_offset_log(checkpoint.read(f"offsets/{point.done}"))
-    ranges: dict[int, OffsetRange] = {}
+    ranges: dict[int, UncommittedRange] = {}
     for source, end in ends.items():
         starting_offsets = end.starting_offsets(starts.get(source, StreamOffset({})))
         for at, stop in end.positions.items():
             if at.topic == topic:
-                added = OffsetRange(at.partition, starting_offsets.get(at), stop)
+                added = UncommittedRange(at.partition, starting_offsets.get(at), stop)
                 ranges[at.partition] = _union(ranges.get(at.partition, added), added)
     return [each for _, each in sorted(ranges.items()) if each.start != each.end]
 
 
-def _union(one: OffsetRange, other: OffsetRange) -> OffsetRange:
+def _union(one: UncommittedRange, other: UncommittedRange) -> UncommittedRange:
     start = None if one.start is None or other.start is None else min(one.start, other.start)
-    return OffsetRange(one.partition, start, max(one.end, other.end))
+    return UncommittedRange(one.partition, start, max(one.end, other.end))

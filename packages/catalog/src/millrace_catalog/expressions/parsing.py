@@ -28,7 +28,7 @@ _NO_TYPES: Mapping[str, DataType] = {}
 
 
 @dataclass(frozen=True)
-class Expression:
+class ParsedExpression:
     """An expression, or an item of a projection.
 
     Attributes:
@@ -91,7 +91,7 @@ def join_sql(parts: Sequence[str], column_sql: Callable[[str], str] = quote) -> 
     return "".join(column_sql(part) if index % 2 else part for index, part in enumerate(parts))
 
 
-def parse_projection(text: str) -> tuple[Expression, ...]:
+def parse_projection(text: str) -> tuple[ParsedExpression, ...]:
     """Parse the items of a projection.
 
     Raises:
@@ -106,7 +106,7 @@ def parse_projection(text: str) -> tuple[Expression, ...]:
     )
 
 
-def parse_condition(text: str) -> Expression:
+def parse_condition(text: str) -> ParsedExpression:
     """Parse a condition, as of a filter.
 
     Raises:
@@ -146,21 +146,21 @@ def _parse(prefix: str, prepared: Prepared) -> Any:
     return select
 
 
-def _expression(item: Any, prepared: Prepared, offset: int) -> Expression:
+def _expression(item: Any, prepared: Prepared, offset: int) -> ParsedExpression:
     from sqlglot import exp
 
     _check(item, prepared)
     name = item.alias if isinstance(item, exp.Alias) else None
     value = item.this if isinstance(item, exp.Alias) else item
     if isinstance(value, exp.Star):
-        return Expression(STAR, {}, None, offset)
+        return ParsedExpression(STAR, {}, None, offset)
     units = {id(unit) for unit in _units(value, prepared)}
     columns: dict[str, int] = {}
     for each in value.find_all(exp.Column):
         if id(each) not in units:
             columns.setdefault(each.name, _offset(each, prepared))
     column = value.name if isinstance(value, exp.Column) else None
-    expression = Expression(name or column, columns, column, offset, _volatile(value, prepared), value, prepared)
+    expression = ParsedExpression(name or column, columns, column, offset, _volatile(value, prepared), value, prepared)
     try:
         expression.parts()
     except ExpressionError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from millrace_catalog.types import BIGINT, BOOLEAN, DOUBLE, FLOAT, INT, NULL, STRING, DataType, Scalar, decimal
+from millrace_catalog.types import BIGINT, BOOLEAN, DOUBLE, FLOAT, INT, NULL, STRING, DataType, ScalarType, decimal
 from millrace_catalog.types.widen import deeply_nullable
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -19,7 +19,7 @@ def kind_of(type_: DataType | None) -> str:
     """Return the name of a type without its size, such as DECIMAL; empty where the type is not known."""
     if type_ is None:
         return ""
-    return type_.kind if isinstance(type_, Scalar) else type(type_).__name__.upper()
+    return type_.kind if isinstance(type_, ScalarType) else type(type_).__name__.upper()
 
 
 def is_integer(type_: DataType | None) -> bool:

@@ -23,7 +23,7 @@ from millrace_catalog.inference.observation import (
     widen_rows,
 )
 from millrace_catalog.inference.options import CanalInferenceOptions
-from millrace_catalog.types import STRING, DataType, Scalar, least_common_type, with_nullability
+from millrace_catalog.types import STRING, DataType, ScalarType, least_common_type, with_nullability
 
 _MAX_LATIN_1 = "\xff"
 _BINARY = ("BINARY", "VARBINARY")
@@ -132,7 +132,7 @@ class CanalReader:
 _with_nullability = functools.lru_cache(maxsize=4096)(with_nullability)
 
 
-def _declared_type_reader(options: CanalInferenceOptions) -> Callable[[Any], Scalar]:
+def _declared_type_reader(options: CanalInferenceOptions) -> Callable[[Any], ScalarType]:
     if options.strategy == "SQL_TYPE":
         return lambda code: jdbc_type(code) if isinstance(code, int) else STRING
     read = mysql_type_reader(

@@ -17,7 +17,7 @@ from millrace_catalog.types import (
     SMALLINT,
     STRING,
     TINYINT,
-    Scalar,
+    ScalarType,
     binary,
     char,
     decimal,
@@ -29,7 +29,7 @@ from millrace_catalog.types import (
 )
 
 _JDBC_DECIMAL = decimal(38, 18)
-_JDBC_TYPES: dict[int, Scalar] = {
+_JDBC_TYPES: dict[int, ScalarType] = {
     -7: BOOLEAN,
     16: BOOLEAN,
     -6: TINYINT,
@@ -59,7 +59,7 @@ _MYSQL_TYPE = re.compile(
 
 _BIGINT_BITS = 63
 
-_PLAIN: dict[str, Scalar] = {
+_PLAIN: dict[str, ScalarType] = {
     "BOOL": BOOLEAN,
     "BOOLEAN": BOOLEAN,
     "DOUBLE": DOUBLE,
@@ -72,7 +72,7 @@ _PLAIN: dict[str, Scalar] = {
     "MEDIUMBLOB": BYTES,
     "LONGBLOB": BYTES,
 }
-_INTEGERS: dict[str, tuple[Scalar, Scalar]] = {
+_INTEGERS: dict[str, tuple[ScalarType, ScalarType]] = {
     "TINYINT": (TINYINT, SMALLINT),
     "SMALLINT": (SMALLINT, INT),
     "MEDIUMINT": (INT, INT),
@@ -82,22 +82,22 @@ _INTEGERS: dict[str, tuple[Scalar, Scalar]] = {
 }
 """Types of signed and of unsigned integers."""
 
-_SIZED: dict[str, Callable[[int], Scalar]] = {
+_SIZED: dict[str, Callable[[int], ScalarType]] = {
     "CHAR": char,
     "VARCHAR": varchar,
     "BINARY": binary,
     "VARBINARY": varbinary,
 }
-_TIMED: dict[str, Callable[[int], Scalar]] = {"TIME": time, "DATETIME": timestamp}
+_TIMED: dict[str, Callable[[int], ScalarType]] = {"TIME": time, "DATETIME": timestamp}
 _DECIMALS = ("DECIMAL", "NUMERIC", "DEC", "FIXED")
 
 
-def jdbc_type(code: int) -> Scalar:
+def jdbc_type(code: int) -> ScalarType:
     """Return the type of a code of ``java.sql.Types``; STRING for text and for codes the reference does not list."""
     return _JDBC_TYPES.get(code, STRING)
 
 
-def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool) -> Callable[[str], Scalar]:
+def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool) -> Callable[[str], ScalarType]:
     """Return a function from a MySQL type such as ``bigint(20) unsigned`` to its type; STRING for text and the unknown.
 
     Args:
@@ -108,7 +108,7 @@ def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool)
 
     # Each message declares the types of its table
     @functools.lru_cache(maxsize=4096)
-    def read(text: str) -> Scalar:
+    def read(text: str) -> ScalarType:
         match = _MYSQL_TYPE.fullmatch(text)
         if match is None:
             return STRING
@@ -127,7 +127,7 @@ def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool)
     return read
 
 
-def _sized_type(name: str, size: int | None, scale: int | None) -> Scalar:
+def _sized_type(name: str, size: int | None, scale: int | None) -> ScalarType:
     try:
         if name in _SIZED:
             return _SIZED[name](1 if size is None else size)
@@ -142,7 +142,7 @@ def _sized_type(name: str, size: int | None, scale: int | None) -> Scalar:
     return _PLAIN.get(name, STRING)
 
 
-def _bit_type(size: int) -> Scalar:
+def _bit_type(size: int) -> ScalarType:
     if size == 1:
         return BOOLEAN
     return BIGINT if size <= _BIGINT_BITS else decimal(20)  # Canal writes the bits as a number

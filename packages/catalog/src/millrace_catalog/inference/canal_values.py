@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from millrace_catalog.inference.time_texts import time_text_reader
-from millrace_catalog.types import BIGINT, BOOLEAN, DOUBLE, STRING, Scalar, decimal, least_common_type, time
+from millrace_catalog.types import BIGINT, BOOLEAN, DOUBLE, STRING, ScalarType, decimal, least_common_type, time
 from millrace_catalog.types.model import MAX_DIGITS, Kind
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
@@ -24,7 +24,7 @@ _MAX_FLOAT = Decimal("3.4028235E+38")
 _MAX_LATIN_1 = "\xff"
 
 
-def fitting_type_reader(*, iso: bool, integers_are_booleans: bool) -> Callable[[Scalar, Any], Scalar]:
+def fitting_type_reader(*, iso: bool, integers_are_booleans: bool) -> Callable[[ScalarType, Any], ScalarType]:
     """Return a function from a declared type and a value to the type that reads the value: the declared one if it does.
 
     Args:
@@ -33,11 +33,11 @@ def fitting_type_reader(*, iso: bool, integers_are_booleans: bool) -> Callable[[
     """
     time_type = time_text_reader(iso)
 
-    def fit_time_text(declared: Scalar, text: str) -> Scalar:
+    def fit_time_text(declared: ScalarType, text: str) -> ScalarType:
         found = time_type(text)
-        return declared if isinstance(found, Scalar) and _reads(declared, found.kind) else STRING
+        return declared if isinstance(found, ScalarType) and _reads(declared, found.kind) else STRING
 
-    fits: dict[Kind, Callable[[Scalar, str], Scalar]] = {
+    fits: dict[Kind, Callable[[ScalarType, str], ScalarType]] = {
         "BOOLEAN": _fit_number_or_boolean if integers_are_booleans else _fit_boolean,
         **dict.fromkeys(_INTEGER_BITS, _fit_integer),
         "DECIMAL": _fit_decimal,
@@ -51,7 +51,7 @@ def fitting_type_reader(*, iso: bool, integers_are_booleans: bool) -> Callable[[
         "VARBINARY": _fit_binary,
     }
 
-    def fit(declared: Scalar, value: Any) -> Scalar:
+    def fit(declared: ScalarType, value: Any) -> ScalarType:
         if value is None or declared.kind not in fits:
             return declared
         if isinstance(value, bool | list | dict):
@@ -61,32 +61,32 @@ def fitting_type_reader(*, iso: bool, integers_are_booleans: bool) -> Callable[[
     return fit
 
 
-def _reads(declared: Scalar, kind: Kind) -> bool:
+def _reads(declared: ScalarType, kind: Kind) -> bool:
     return kind == declared.kind or (declared.kind, kind) == ("TIMESTAMP_LTZ", "TIMESTAMP")
 
 
-def _fit_boolean(declared: Scalar, text: str) -> Scalar:
+def _fit_boolean(declared: ScalarType, text: str) -> ScalarType:
     if text in ("0", "1") or text.lower() in ("true", "false"):
         return declared
     return _fit_integer(BIGINT, text) if _INTEGER.fullmatch(text) else STRING
 
 
-def _fit_number_or_boolean(declared: Scalar, text: str) -> Scalar:
+def _fit_number_or_boolean(declared: ScalarType, text: str) -> ScalarType:
     return declared if _INTEGER.fullmatch(text) else _fit_boolean(declared, text)
 
 
-def _fit_binary(declared: Scalar, text: str) -> Scalar:
+def _fit_binary(declared: ScalarType, text: str) -> ScalarType:
     return STRING if text and max(text) > _MAX_LATIN_1 else declared
 
 
-def _fit_integer(declared: Scalar, text: str) -> Scalar:
+def _fit_integer(declared: ScalarType, text: str) -> ScalarType:
     if not _INTEGER.fullmatch(text):
         return _fit_decimal(declared, text)
     number, limit = int(text), 1 << _INTEGER_BITS[declared.kind] - 1
     return declared if -limit <= number < limit else _fit_decimal(declared, text)
 
 
-def _fit_decimal(declared: Scalar, text: str) -> Scalar:
+def _fit_decimal(declared: ScalarType, text: str) -> ScalarType:
     if not _NUMBER.fullmatch(text):
         return STRING
     try:
@@ -104,10 +104,10 @@ def _fit_decimal(declared: Scalar, text: str) -> Scalar:
         if spare >= 0 and (declared.size or 0) - size >= spare:
             return declared
     fitted = least_common_type(declared, decimal(max(size, 1), scale))
-    return fitted if isinstance(fitted, Scalar) else STRING
+    return fitted if isinstance(fitted, ScalarType) else STRING
 
 
-def _fit_float(declared: Scalar, text: str) -> Scalar:
+def _fit_float(declared: ScalarType, text: str) -> ScalarType:
     if not _NUMBER.fullmatch(text):
         return STRING
     number = Decimal(text)
@@ -116,7 +116,7 @@ def _fit_float(declared: Scalar, text: str) -> Scalar:
     return declared if declared == DOUBLE or is_float else DOUBLE
 
 
-def _fit_time(declared: Scalar, text: str) -> Scalar:
+def _fit_time(declared: ScalarType, text: str) -> ScalarType:
     match = _TIME.fullmatch(text)
     if match is None:
         return STRING

@@ -38,7 +38,7 @@ class _WithSchema(msgspec.Struct):
     schema: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Parsed(NamedTuple):
+class _DebeziumMessage(NamedTuple):
     change: dict[str, Any]
     schema: bytes | None
 
@@ -139,17 +139,17 @@ class DebeziumReader:
         table = table_name(DEBEZIUM, message, self._topic)
         return TableChange(table, CHANGE_OPERATIONS[operation], rows, None, message)
 
-    def _parsed(self, payload: bytes | None) -> _Parsed | None:
+    def _parsed(self, payload: bytes | None) -> _DebeziumMessage | None:
         if self._read_message is not None:
             message = self._read_message(payload) if payload else None
-            return None if message is None else _Parsed(message.value, message.schema)
+            return None if message is None else _DebeziumMessage(message.value, message.schema)
         if not self.options.schema_include:
             root = parse_object(payload)
             if root is not None and "op" not in root and isinstance(root.get("payload"), dict):
                 raise MalformedMessageError(
                     "the change is in the field payload: set debezium-json.schema-include to true"
                 )
-            return None if root is None else _Parsed(root, None)
+            return None if root is None else _DebeziumMessage(root, None)
         if not payload:
             return None
         try:
@@ -158,10 +158,10 @@ class DebeziumReader:
             return _parse_leniently(payload)
         if found.payload is None:
             return _parse_leniently(payload)
-        return _Parsed(found.payload, bytes(found.schema))
+        return _DebeziumMessage(found.payload, bytes(found.schema))
 
 
-def _parse_leniently(payload: bytes) -> _Parsed | None:
+def _parse_leniently(payload: bytes) -> _DebeziumMessage | None:
     root = parse_object(payload)
     if root is None:
         return None
@@ -171,4 +171,4 @@ def _parse_leniently(payload: bytes) -> _Parsed | None:
             # A tombstone of Kafka Connect's converter
             return None
         raise MalformedMessageError("field payload is missing: set debezium-json.schema-include to false")
-    return _Parsed(change, msgspec.json.encode(root.get("schema")))
+    return _DebeziumMessage(change, msgspec.json.encode(root.get("schema")))

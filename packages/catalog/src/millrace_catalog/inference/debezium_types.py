@@ -29,9 +29,9 @@ from millrace_catalog.types import (
     SMALLINT,
     STRING,
     TINYINT,
-    Array,
+    ArrayType,
     DataType,
-    Map,
+    MapType,
     decimal,
     time,
     timestamp,
@@ -164,7 +164,7 @@ def declared_row(schema: bytes) -> DeclaredRow | None:
 
 def primitives_as_strings(types: Mapping[str, DataType]) -> dict[str, DataType]:
     """Return types with STRING instead of all but arrays and maps."""
-    return {name: type_ if isinstance(type_, Array | Map) else STRING for name, type_ in types.items()}
+    return {name: type_ if isinstance(type_, ArrayType | MapType) else STRING for name, type_ in types.items()}
 
 
 def _fields(schema: Any) -> list[dict[str, Any]]:
@@ -191,20 +191,20 @@ def _declared(schema: Mapping[str, Any]) -> Declared:
     if kind == "map" and (schema.get("keys") or {}).get("type") == "string":
         inner = _declared(schema.get("values") or {})
         convert = None if inner.convert is None else functools.partial(_convert_values, inner.convert)
-        return Declared(Map(STRING, inner.type), convert)
+        return Declared(MapType(STRING, inner.type), convert)
     # What has parts of its own is the text of its JSON
     return Declared(_PRIMITIVES.get(kind, STRING) if isinstance(kind, str) else STRING)
 
 
 def _declared_array(element: Declared) -> Declared:
-    type_ = Array(element.type)
+    type_ = ArrayType(element.type)
     if element.convert is None:
         return Declared(type_)
     convert = functools.partial(_convert_all, element.convert)
     if element.text is None:
         return Declared(type_, convert)
     text = functools.partial(_convert_all, functools.partial(_convert_or_text, element.convert, element.text))
-    return Declared(type_, convert, text, Array(element.wide))
+    return Declared(type_, convert, text, ArrayType(element.wide))
 
 
 def _convert_or_text(convert: Convert, text: Convert, value: Any) -> Any:

@@ -16,7 +16,16 @@ from typing import Any
 from millrace_catalog.inference.canal_values import fitting_type_reader
 from millrace_catalog.inference.observation import RowImage
 from millrace_catalog.inference.time_texts import time_text_reader
-from millrace_catalog.types import NULL, Array, DataType, Map, Row, Scalar, least_common_type, with_nullability
+from millrace_catalog.types import (
+    NULL,
+    ArrayType,
+    DataType,
+    MapType,
+    RowType,
+    ScalarType,
+    least_common_type,
+    with_nullability,
+)
 from millrace_catalog.types.model import MAX_DIGITS, MAX_PRECISION
 
 _fitting_type = fitting_type_reader(iso=False, integers_are_booleans=False)
@@ -75,7 +84,7 @@ def _holds_all(declared: DataType, inferred: DataType) -> bool:
 def _type_of(values: list[Any], declared: DataType, inferred: DataType) -> DataType:
     if all(holds(declared, value) for value in values):
         return declared
-    if isinstance(declared, Scalar) and declared.kind == "DECIMAL":
+    if isinstance(declared, ScalarType) and declared.kind == "DECIMAL":
         # More digits, where numbers have them, rather than the text that a DOUBLE would make of the column
         fitted: list[DataType] = [_fitting_type(with_nullability(declared, True), value) for value in values]
         return functools.reduce(least_common_type, fitted)
@@ -86,13 +95,13 @@ def holds(type_: DataType, value: Any) -> bool:
     """Return whether a value in JSON is one of a type."""
     if value is None:
         return type_.nullable
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return isinstance(value, list) and all(holds(type_.element, each) for each in value)
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return isinstance(value, dict) and all(
             holds(type_.key, key) and holds(type_.value, each) for key, each in value.items()
         )
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return (
             isinstance(value, dict)
             and value.keys() <= type_.types.keys()
@@ -101,7 +110,7 @@ def holds(type_: DataType, value: Any) -> bool:
     return _holds_scalar(type_, value)
 
 
-def _holds_scalar(type_: Scalar, value: Any) -> bool:
+def _holds_scalar(type_: ScalarType, value: Any) -> bool:
     kind = type_.kind
     if kind in ("STRING", "VARIANT"):
         return True
@@ -133,9 +142,9 @@ def _holds_bytes(size: int, value: Any) -> bool:
         return False
 
 
-def _holds_timestamp(type_: Scalar, text: str) -> bool:
+def _holds_timestamp(type_: ScalarType, text: str) -> bool:
     types = (read(text) for read in _time_types)
-    if not any(isinstance(found, Scalar) and found.kind in _TIMESTAMPS[type_.kind] for found in types):
+    if not any(isinstance(found, ScalarType) and found.kind in _TIMESTAMPS[type_.kind] for found in types):
         return False
     _, _, fraction = text.partition(".")
     digits = fraction[: next((i for i, each in enumerate(fraction) if not each.isdigit()), MAX_PRECISION)].rstrip("0")
@@ -149,4 +158,4 @@ def _holds_float(value: Any) -> bool:
         is_exact = number is not None and struct.unpack("f", struct.pack("f", number))[0] == number
     except (ValueError, OverflowError):
         return False
-    return is_exact or _fitting_type(Scalar("FLOAT"), value) == Scalar("FLOAT")
+    return is_exact or _fitting_type(ScalarType("FLOAT"), value) == ScalarType("FLOAT")

@@ -24,7 +24,7 @@ RowImages = tuple[RowImage | None, RowImage | None]
 """The rows before and after a change."""
 
 
-class ImageReader:
+class DialectReader:
     """Read the changes of a dialect. The table is named by the message, or else after the topic.
 
     Args:

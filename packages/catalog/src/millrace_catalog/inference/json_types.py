@@ -15,11 +15,11 @@ from millrace_catalog.types import (
     DOUBLE,
     NULL,
     STRING,
-    Array,
+    ArrayType,
     Column,
     DataType,
-    Row,
-    Scalar,
+    RowType,
+    ScalarType,
     decimal,
     least_common_type,
     with_nullability,
@@ -32,7 +32,7 @@ MAX_DEPTH = 32
 _MIN_BIGINT, _MAX_BIGINT = -(1 << 63), (1 << 63) - 1
 
 
-def _not_null(type_: Scalar) -> DataType:
+def _not_null(type_: ScalarType) -> DataType:
     return with_nullability(type_, False)
 
 
@@ -85,11 +85,11 @@ class JsonValueTypes:
                 element = type_
             elif type_ is not element:
                 element = least_common_type(element, type_)
-        return Array(NULL if element is None else element, nullable=False)
+        return ArrayType(NULL if element is None else element, nullable=False)
 
     def _row_type(self, value: dict[str, Any], depth: int) -> DataType:
         fields = (Column(name, self.type_of(inner, depth + 1)) for name, inner in value.items())
-        return Row(tuple(fields), nullable=False)
+        return RowType(tuple(fields), nullable=False)
 
 
 class JsonObjectColumns:

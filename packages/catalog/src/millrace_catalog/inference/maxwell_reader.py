@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from millrace.change_dialects import MAXWELL
-from millrace_catalog.inference.image_reader import ImageReader
+from millrace_catalog.inference.image_reader import DialectReader
 from millrace_catalog.inference.options import FormatOptions
 
 
-class MaxwellReader(ImageReader):
+class MaxwellReader(DialectReader):
     """Read changes as Maxwell writes them.
 
     Args:

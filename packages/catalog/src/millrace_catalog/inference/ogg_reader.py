@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from millrace.change_dialects import GOLDENGATE
-from millrace_catalog.inference.image_reader import ImageReader
+from millrace_catalog.inference.image_reader import DialectReader
 from millrace_catalog.inference.options import FormatOptions
 
 
-class OggReader(ImageReader):
+class OggReader(DialectReader):
     """Read changes as GoldenGate writes them.
 
     Args:

@@ -25,7 +25,7 @@ class TableInference:
         self._name = name
         self._fixed = fixed
         self._max_columns = max_columns
-        self._columns: dict[str, _Column] = {}
+        self._columns: dict[str, _ColumnType] = {}
         self._count = 0
         self._paths: set[Path] = set()
         self._key: tuple[tuple[str, ...], Position] | None = None
@@ -44,7 +44,7 @@ class TableInference:
         for name, type_ in observation.columns.items():
             column = columns.get(name)
             if column is None:
-                columns[name] = _Column(type_, position)
+                columns[name] = _ColumnType(type_, position)
                 self._count += columns[name].count
             elif type_ is not column.last:
                 self._count += column.widen(type_, position)
@@ -89,7 +89,7 @@ class TableInference:
             )
 
 
-class _Column:
+class _ColumnType:
     """The type of a column so far."""
 
     def __init__(self, type_: DataType, position: Position) -> None:

@@ -35,7 +35,7 @@ class SinkKeys:
 
 
 @dataclass(frozen=True)
-class _Range:
+class _PartitionRange:
     partition: int
     first: int
     last: int
@@ -69,7 +69,7 @@ class Deduplicator:
         finally:
             rows.unpersist()
 
-    def _append(self, rows: DataFrame, ranges: list[_Range], write: Callable[[DataFrame], None]) -> None:
+    def _append(self, rows: DataFrame, ranges: list[_PartitionRange], write: Callable[[DataFrame], None]) -> None:
         ends = self._keys.ends(rows.sparkSession) if self._ends is None else self._ends
         # A failed write may have added some of the rows
         self._ends = None
@@ -83,13 +83,13 @@ class Deduplicator:
         self._ends = ends | {each.partition: max(each.last, ends.get(each.partition, -1)) for each in ranges}
 
 
-def _ranges(rows: DataFrame) -> list[_Range]:
+def _ranges(rows: DataFrame) -> list[_PartitionRange]:
     partition, offset = KEY
     ranges = rows.groupBy(partition).agg(fn.min(offset).alias("first"), fn.max(offset).alias("last")).collect()
-    return [_Range(row[partition], row["first"], row["last"]) for row in ranges]
+    return [_PartitionRange(row[partition], row["first"], row["last"]) for row in ranges]
 
 
-def _in_ranges(ranges: list[_Range]) -> Column:
+def _in_ranges(ranges: list[_PartitionRange]) -> Column:
     """Return a condition that includes all keys of the ranges, and few others."""
     partition, offset = map(fn.col, KEY)
     if len(ranges) > _MAX_RANGES:

@@ -14,8 +14,8 @@ from millrace_catalog.sinks.atomic_replace import HIDDEN, NEW, finish_replacemen
 from millrace_catalog.sinks.casting import same_type
 from millrace_catalog.sinks.columns import cast_rows, empty_rows, widen_sink
 from millrace_catalog.sinks.deduplicate import Deduplicator, SinkKeys
-from millrace_catalog.sinks.table_sink import KEY, TableSink
-from millrace_catalog.types import Array, DataType, Map, Row, Schema
+from millrace_catalog.sinks.table_sink import KEY, ReplicationSink
+from millrace_catalog.types import ArrayType, DataType, MapType, RowType, Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_schema
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ APPENDED = f"{HIDDEN}/appended"
 _NEW_COLUMNS_FILE = f"{HIDDEN}/columns"
 
 
-class ParquetSink(TableSink):
+class ParquetSink(ReplicationSink):
     """A folder of parquet files, which anyone reads with ``spark.read.parquet(path)``.
 
     The first file by name has no rows but all columns, so that a plain read finds columns that older files lack. When a
@@ -54,7 +54,7 @@ class ParquetSink(TableSink):
         return self._schema
 
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
-        """Create the folder or change its columns: see `TableSink.prepare`."""
+        """Create the folder or change its columns: see `ReplicationSink.prepare`."""
         folder = self._open_folder(spark, self._path)
         finish_replacement(folder)
         self._deduplicator.forget()
@@ -75,7 +75,7 @@ class ParquetSink(TableSink):
         return names[0] if names else None
 
     def append(self, rows: DataFrame) -> None:
-        """Append the rows that the folder does not have: see `TableSink.append`."""
+        """Append the rows that the folder does not have: see `ReplicationSink.append`."""
         if self._schema is None:
             raise SchemaError(f"{self!r} must be prepared before rows are appended")
         self._deduplicator.append(cast_rows(rows, self._schema), self._write)
@@ -144,11 +144,11 @@ def _needs_rewrite(before: Schema, after: Schema) -> bool:
 
 def _reads_as(before: DataType, after: DataType) -> bool:
     """Return whether readers can read values stored as one type as the other; missing fields read as NULL."""
-    if isinstance(before, Row) and isinstance(after, Row):
+    if isinstance(before, RowType) and isinstance(after, RowType):
         types = after.types
         return all(_reads_as(field.type, types[field.name]) for field in before.fields)
-    if isinstance(before, Array) and isinstance(after, Array):
+    if isinstance(before, ArrayType) and isinstance(after, ArrayType):
         return _reads_as(before.element, after.element)
-    if isinstance(before, Map) and isinstance(after, Map):
+    if isinstance(before, MapType) and isinstance(after, MapType):
         return _reads_as(before.key, after.key) and _reads_as(before.value, after.value)
     return same_type(to_spark(before), to_spark(after))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-    from millrace_catalog.sinks.table_sink import TableSink
+    from millrace_catalog.sinks.table_sink import ReplicationSink
     from millrace_catalog.tables.table import KafkaJsonTable
     from millrace_catalog.types import Schema
 
@@ -21,7 +21,7 @@ _ALL_ROWS = {"scan.startup.mode": "earliest-offset"}
 
 def replicate(
     table: KafkaJsonTable,
-    sink: TableSink,
+    sink: ReplicationSink,
     *,
     spark: SparkSession,
     checkpoint_location: str,

@@ -21,7 +21,7 @@ class TableSinkError(MillraceError):
     """A sink or its database could not be reached, or refused an operation."""
 
 
-class TableSink(ABC):
+class ReplicationSink(ABC):
     """A table that `replicate` writes into. One query at a time may write into a sink.
 
     Both methods run on the driver, and are called again whenever a query restarts: after a change of the table's

@@ -16,7 +16,7 @@ from millrace.wording import counted
 from millrace_catalog.inference import InferredColumn, InferredKey
 from millrace_catalog.inference.topic_inference import SampledTable
 from millrace_catalog.tables.read_options import quote_java_pattern, read_options
-from millrace_catalog.tables.table_schema import TableColumn, TableSchema
+from millrace_catalog.tables.table_schema import TableSchema, TableSchemaColumn
 from millrace_catalog.tables.table_text import create_table_statement, describe_table
 from millrace_catalog.types import Schema
 from millrace_catalog.types.arrow import to_arrow_schema
@@ -174,7 +174,7 @@ class KafkaJsonTable(CatalogTable):
         }
 
 
-def _column(source: TableColumn, field: pa.Field, unseen: str) -> CatalogColumn:
+def _column(source: TableSchemaColumn, field: pa.Field, unseen: str) -> CatalogColumn:
     return CatalogColumn(field, str(source.column.type), source.part, _evidence(source.inferred, unseen))
 
 

@@ -26,7 +26,7 @@ _PART_NAMES: dict[Part, str] = {"key": "the key", "value": "the value", "metadat
 
 
 @dataclass(frozen=True)
-class TableColumn:
+class TableSchemaColumn:
     """A column of the table.
 
     Attributes:
@@ -52,7 +52,7 @@ class TableSchema:
         is_changelog: Whether rows are changes, with a column that says which.
     """
 
-    columns: tuple[TableColumn, ...]
+    columns: tuple[TableSchemaColumn, ...]
     primary_key: tuple[str, ...]
     is_upsert: bool
     key_is_json: bool
@@ -80,9 +80,9 @@ def build_table_schema(
     """
     columns = (
         *_prefixed(key.columns, options.key_prefix, "key"),
-        *([TableColumn(ROW_KIND, "metadata")] if is_changelog else []),
+        *([TableSchemaColumn(ROW_KIND, "metadata")] if is_changelog else []),
         *_prefixed(value.columns, options.value_prefix, "value"),
-        *(TableColumn(column, "metadata") for column in METADATA),
+        *(TableSchemaColumn(column, "metadata") for column in METADATA),
     )
     _check_names(topic, columns)
     keys = tuple(each.column.name for each in columns if each.part == "key")
@@ -104,13 +104,13 @@ def check_key_names(topic: str, names: Iterable[str]) -> None:
             )
 
 
-def _prefixed(columns: tuple[InferredColumn, ...], prefix: str, part: Part) -> Iterator[TableColumn]:
+def _prefixed(columns: tuple[InferredColumn, ...], prefix: str, part: Part) -> Iterator[TableSchemaColumn]:
     for each in columns:
-        yield TableColumn(Column(prefix + each.name, each.type), part, each)
+        yield TableSchemaColumn(Column(prefix + each.name, each.type), part, each)
 
 
-def _check_names(topic: str, columns: tuple[TableColumn, ...]) -> None:
-    first: dict[str, TableColumn] = {}
+def _check_names(topic: str, columns: tuple[TableSchemaColumn, ...]) -> None:
+    first: dict[str, TableSchemaColumn] = {}
     for each in columns:
         # By default Spark ignores case in column names
         name = each.column.name

@@ -12,7 +12,17 @@ import pyarrow.types as pt
 from millrace.errors import SchemaError
 from millrace_catalog.types import model
 from millrace_catalog.types.identifiers import column_context
-from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar, Schema, with_nullability
+from millrace_catalog.types.model import (
+    ArrayType,
+    Column,
+    DataType,
+    Kind,
+    MapType,
+    RowType,
+    ScalarType,
+    Schema,
+    with_nullability,
+)
 
 _TO_ARROW: dict[Kind, pa.DataType] = {
     "BOOLEAN": pa.bool_(),
@@ -34,7 +44,7 @@ _TO_ARROW: dict[Kind, pa.DataType] = {
     "TIMESTAMP_TZ": pa.timestamp("us", "UTC"),
 }
 
-_FROM_ARROW: dict[pa.DataType, Scalar] = {
+_FROM_ARROW: dict[pa.DataType, ScalarType] = {
     pa.null(): model.NULL,
     pa.bool_(): model.BOOLEAN,
     pa.int8(): model.TINYINT,
@@ -58,11 +68,11 @@ def to_arrow(type_: DataType) -> pa.DataType:
     Raises:
         SchemaError: Arrow has no such type (VARIANT), or it is NULL, an unknown type.
     """
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return pa.list_(_field("element", type_.element))
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return pa.map_(to_arrow(type_.key), _field("value", type_.value))
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return pa.struct([_field(field.name, field.type) for field in type_.fields])
     if type_.kind == "DECIMAL":
         return pa.decimal128(type_.size, type_.scale)
@@ -87,11 +97,11 @@ def from_arrow(type_: pa.DataType) -> DataType:
     if pt.is_time(type_):
         return model.time(_PRECISIONS[type_.unit])
     if pt.is_struct(type_):
-        return Row(tuple(_column(type_.field(index)) for index in range(type_.num_fields)))
+        return RowType(tuple(_column(type_.field(index)) for index in range(type_.num_fields)))
     if pt.is_map(type_):
-        return Map(with_nullability(from_arrow(type_.key_type), False), _type(type_.item_field))
+        return MapType(with_nullability(from_arrow(type_.key_type), False), _type(type_.item_field))
     if pt.is_list(type_) or pt.is_large_list(type_):
-        return Array(_type(type_.value_field))
+        return ArrayType(_type(type_.value_field))
     raise SchemaError(f"Arrow's type {type_} is not supported")
 
 

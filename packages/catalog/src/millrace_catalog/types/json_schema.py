@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from millrace_catalog.types.model import Array, DataType, Kind, Map, Row
+from millrace_catalog.types.model import ArrayType, DataType, Kind, MapType, RowType
 
 Path = tuple[str, ...]
 
@@ -63,11 +63,11 @@ def _node(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(type_: DataType) -> dict[str, Any]:
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return {"type": _or_null("array", type_.nullable), "items": _schema(type_.element)}
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return {"type": _or_null("object", type_.nullable), "additionalProperties": _schema(type_.value)}
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return _object(type_.types, is_nullable=type_.nullable)
     if type_.kind in _NUMBERS:
         return {"type": _or_null(_NUMBERS[type_.kind], type_.nullable)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from millrace_catalog.types.model import Array, Column, DataType, Map, Row
+from millrace_catalog.types.model import ArrayType, Column, DataType, MapType, RowType
 
 
 def names_differing_in_case(columns: Iterable[Column], path: str = "") -> tuple[str, str] | None:
@@ -27,8 +27,8 @@ def names_differing_in_case(columns: Iterable[Column], path: str = "") -> tuple[
 
 
 def _fields(type_: DataType) -> tuple[Column, ...]:
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return _fields(type_.element)
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return _fields(type_.value)
-    return type_.fields if isinstance(type_, Row) else ()
+    return type_.fields if isinstance(type_, RowType) else ()

@@ -45,7 +45,7 @@ MAX_PRECISION = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarType:
     """A type without parts. Create types with a size by the functions of this module, which check it.
 
     Attributes:
@@ -72,7 +72,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class ArrayType:
     """A list whose elements have one type."""
 
     element: DataType
@@ -83,7 +83,7 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
+class MapType:
     """A map of keys to values."""
 
     key: DataType
@@ -106,7 +106,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class RowType:
     """Named fields. Two rows are equal if they have the same fields in any order, since JSON objects have no order.
 
     Raises:
@@ -123,7 +123,7 @@ class Row:
             )
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Row):
+        if not isinstance(other, RowType):
             return NotImplemented
         return self.nullable == other.nullable and self.types == other.types
 
@@ -139,8 +139,8 @@ class Row:
         return {field.name: field.type for field in self.fields}
 
 
-DataType: TypeAlias = Scalar | Array | Map | Row
-AnyType = TypeVar("AnyType", Scalar, DataType)
+DataType: TypeAlias = ScalarType | ArrayType | MapType | RowType
+AnyType = TypeVar("AnyType", ScalarType, DataType)
 
 
 @dataclass(frozen=True)
@@ -177,18 +177,18 @@ class Schema:
         return {column.name: column.type for column in self.columns}
 
 
-BOOLEAN = Scalar("BOOLEAN")
-TINYINT = Scalar("TINYINT")
-SMALLINT = Scalar("SMALLINT")
-INT = Scalar("INT")
-BIGINT = Scalar("BIGINT")
-FLOAT = Scalar("FLOAT")
-DOUBLE = Scalar("DOUBLE")
-STRING = Scalar("STRING")
-BYTES = Scalar("VARBINARY", MAX_LENGTH)
-DATE = Scalar("DATE")
-VARIANT = Scalar("VARIANT")
-NULL = Scalar("NULL")
+BOOLEAN = ScalarType("BOOLEAN")
+TINYINT = ScalarType("TINYINT")
+SMALLINT = ScalarType("SMALLINT")
+INT = ScalarType("INT")
+BIGINT = ScalarType("BIGINT")
+FLOAT = ScalarType("FLOAT")
+DOUBLE = ScalarType("DOUBLE")
+STRING = ScalarType("STRING")
+BYTES = ScalarType("VARBINARY", MAX_LENGTH)
+DATE = ScalarType("DATE")
+VARIANT = ScalarType("VARIANT")
+NULL = ScalarType("NULL")
 
 
 def with_nullability(type_: AnyType, nullable: bool) -> AnyType:
@@ -198,70 +198,70 @@ def with_nullability(type_: AnyType, nullable: bool) -> AnyType:
 
 def count_columns(type_: DataType) -> int:
     """Count the columns that a type stands for: one for a value, one for each field of a row, however deep it is."""
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return count_columns(type_.element)
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return count_columns(type_.key) + count_columns(type_.value) - 1
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return max(1, sum(count_columns(field.type) for field in type_.fields))
     return 1
 
 
-def decimal(digits: int, scale: int = 0) -> Scalar:
+def decimal(digits: int, scale: int = 0) -> ScalarType:
     """Make a DECIMAL of 1 to 38 digits, ``scale`` of them behind the point; ValueError for other numbers."""
     _check("digits of a DECIMAL", digits, 1, MAX_DIGITS)
     _check(f"scale of a DECIMAL of {digits} digits", scale, 0, digits)
-    return Scalar("DECIMAL", digits, scale)
+    return ScalarType("DECIMAL", digits, scale)
 
 
-def char(length: int) -> Scalar:
+def char(length: int) -> ScalarType:
     """Make a CHAR of a length in characters; ValueError for a length below 1 or beyond 31 bits."""
     return _of_length("CHAR", length)
 
 
-def varchar(length: int) -> Scalar:
+def varchar(length: int) -> ScalarType:
     """Make a VARCHAR of a maximum length in characters, or STRING for the largest; ValueError as `char`."""
     return STRING if length == MAX_LENGTH else _of_length("VARCHAR", length)
 
 
-def binary(length: int) -> Scalar:
+def binary(length: int) -> ScalarType:
     """Make a BINARY of a length in bytes; ValueError as `char`."""
     return _of_length("BINARY", length)
 
 
-def varbinary(length: int) -> Scalar:
+def varbinary(length: int) -> ScalarType:
     """Make a VARBINARY of a maximum length in bytes; ValueError as `char`."""
     return _of_length("VARBINARY", length)
 
 
-def time(precision: int = 0) -> Scalar:
+def time(precision: int = 0) -> ScalarType:
     """Make a TIME with 0 to 9 digits of a second's fraction; ValueError for other precisions."""
     return _of_precision("TIME", precision)
 
 
-def timestamp(precision: int = 6) -> Scalar:
+def timestamp(precision: int = 6) -> ScalarType:
     """Make a TIMESTAMP, a date and time without a time zone; precision as of `time`."""
     return _of_precision("TIMESTAMP", precision)
 
 
-def timestamp_ltz(precision: int = 6) -> Scalar:
+def timestamp_ltz(precision: int = 6) -> ScalarType:
     """Make a TIMESTAMP_LTZ, a point in time shown in the session's time zone; precision as of `time`."""
     return _of_precision("TIMESTAMP_LTZ", precision)
 
 
-def timestamp_tz(precision: int = 6) -> Scalar:
+def timestamp_tz(precision: int = 6) -> ScalarType:
     """Make a TIMESTAMP_TZ, a point in time with a time zone of its own; precision as of `time`."""
     return _of_precision("TIMESTAMP_TZ", precision)
 
 
-def _of_length(kind: Kind, length: int) -> Scalar:
+def _of_length(kind: Kind, length: int) -> ScalarType:
     _check(f"length of a {kind}", length, 1, MAX_LENGTH)
-    return Scalar(kind, length)
+    return ScalarType(kind, length)
 
 
-def _of_precision(kind: Kind, precision: int) -> Scalar:
+def _of_precision(kind: Kind, precision: int) -> ScalarType:
     _check(f"precision of a {kind}", precision, 0, MAX_PRECISION)
-    return Scalar(kind, precision)
+    return ScalarType(kind, precision)
 
 
 def _check(what: str, number: int, low: int, high: int) -> None:

@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.options.suggestions import closest
 from millrace_catalog.types import model
-from millrace_catalog.types.model import Array, Column, DataType, Map, Row, Scalar, Schema, with_nullability
+from millrace_catalog.types.model import (
+    ArrayType,
+    Column,
+    DataType,
+    MapType,
+    RowType,
+    ScalarType,
+    Schema,
+    with_nullability,
+)
 
 if TYPE_CHECKING:
     from lark import Lark, Token, UnexpectedInput
@@ -29,7 +38,7 @@ _MAX_SIZE_DIGITS = 20
 _CACHED_TEXTS = 256
 """A schema of 1,000 columns takes 33 ms to parse, and a table's state is parsed for each partition that is scanned."""
 
-_PLAIN: dict[str, Scalar] = {
+_PLAIN: dict[str, ScalarType] = {
     "BOOLEAN": model.BOOLEAN,
     "TINYINT": model.TINYINT,
     "SMALLINT": model.SMALLINT,
@@ -43,7 +52,7 @@ _PLAIN: dict[str, Scalar] = {
     "DATE": model.DATE,
     "VARIANT": model.VARIANT,
 }
-_SIZED: dict[str, tuple[Callable[..., Scalar], tuple[int, ...]]] = {
+_SIZED: dict[str, tuple[Callable[..., ScalarType], tuple[int, ...]]] = {
     "DECIMAL": (model.decimal, (10, 0)),
     "DEC": (model.decimal, (10, 0)),
     "NUMERIC": (model.decimal, (10, 0)),
@@ -145,33 +154,33 @@ class _TypeBuilder:
     def not_null(self, children: list[Any]) -> DataType:
         return with_nullability(children[0], False)
 
-    def plain(self, children: list[Token]) -> Scalar:
+    def plain(self, children: list[Token]) -> ScalarType:
         return _PLAIN[children[0].upper()]
 
-    def sized(self, children: list[Token]) -> Scalar:
+    def sized(self, children: list[Token]) -> ScalarType:
         return self._sized(children[0].upper(), children)
 
     decimal = length_limited = time = timestamp = sized
 
-    def timestamp_tz(self, children: list[Token]) -> Scalar:
+    def timestamp_tz(self, children: list[Token]) -> ScalarType:
         return self._sized("TIMESTAMP_TZ", children)
 
-    def timestamp_ltz(self, children: list[Token]) -> Scalar:
+    def timestamp_ltz(self, children: list[Token]) -> ScalarType:
         return self._sized("TIMESTAMP_LTZ", children)
 
-    def array(self, children: list[Any]) -> Array:
-        return Array(children[1])
+    def array(self, children: list[Any]) -> ArrayType:
+        return ArrayType(children[1])
 
-    def map(self, children: list[Any]) -> Map:
-        return Map(children[1], children[2])
+    def map(self, children: list[Any]) -> MapType:
+        return MapType(children[1], children[2])
 
-    def row(self, children: list[Any]) -> Row:
+    def row(self, children: list[Any]) -> RowType:
         try:
-            return Row(tuple(children[1:]))
+            return RowType(tuple(children[1:]))
         except ValueError as error:
             raise self._located(children[0], error) from None
 
-    def _sized(self, kind: str, tokens: list[Token]) -> Scalar:
+    def _sized(self, kind: str, tokens: list[Token]) -> ScalarType:
         make, default_sizes = _SIZED[kind]
         sizes = [int(token[:_MAX_SIZE_DIGITS]) for token in tokens if token.type == "SIZE"]
         try:

@@ -13,7 +13,17 @@ from pyspark.sql import types as sql
 from millrace.errors import SchemaError
 from millrace_catalog.types import model
 from millrace_catalog.types.identifiers import column_context
-from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar, Schema, with_nullability
+from millrace_catalog.types.model import (
+    ArrayType,
+    Column,
+    DataType,
+    Kind,
+    MapType,
+    RowType,
+    ScalarType,
+    Schema,
+    with_nullability,
+)
 
 _MAX_PRECISION = 6
 _TEXT_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
@@ -40,7 +50,7 @@ _TO_SPARK: dict[Kind, sql.DataType] = {
     "VARIANT": sql.VariantType(),
     "NULL": sql.NullType(),
 }
-_FROM_SPARK: dict[type[sql.DataType], Scalar] = {
+_FROM_SPARK: dict[type[sql.DataType], ScalarType] = {
     sql.BooleanType: model.BOOLEAN,
     sql.ByteType: model.TINYINT,
     sql.ShortType: model.SMALLINT,
@@ -60,11 +70,11 @@ _FROM_SPARK: dict[type[sql.DataType], Scalar] = {
 
 def to_spark(type_: DataType) -> sql.DataType:
     """Convert a type to Spark's."""
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return sql.ArrayType(to_spark(type_.element), type_.element.nullable)
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return sql.MapType(to_spark(type_.key), to_spark(type_.value), type_.value.nullable)
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return _struct(type_.fields)
     if type_.kind == "DECIMAL":
         return sql.DecimalType(type_.size or 0, type_.scale or 0)
@@ -83,7 +93,7 @@ def to_spark_schema(schema: Schema, *, lengths: bool = False) -> sql.StructType:
     found = _struct(schema.columns)
     if lengths:
         for field, column in zip(found.fields, schema, strict=True):
-            if isinstance(column.type, Scalar) and column.type.kind in ("CHAR", "VARCHAR"):
+            if isinstance(column.type, ScalarType) and column.type.kind in ("CHAR", "VARCHAR"):
                 field.metadata = {_TEXT_TYPE: str(with_nullability(column.type, True)).lower()}
     return found
 
@@ -91,12 +101,12 @@ def to_spark_schema(schema: Schema, *, lengths: bool = False) -> sql.StructType:
 def from_spark(type_: sql.DataType) -> DataType:
     """Convert a Spark type; SchemaError when it is not supported, such as an interval."""
     if isinstance(type_, sql.ArrayType):
-        return Array(with_nullability(from_spark(type_.elementType), type_.containsNull))
+        return ArrayType(with_nullability(from_spark(type_.elementType), type_.containsNull))
     if isinstance(type_, sql.MapType):
         value = with_nullability(from_spark(type_.valueType), type_.valueContainsNull)
-        return Map(with_nullability(from_spark(type_.keyType), False), value)
+        return MapType(with_nullability(from_spark(type_.keyType), False), value)
     if isinstance(type_, sql.StructType):
-        return Row(from_spark_schema(type_).columns)
+        return RowType(from_spark_schema(type_).columns)
     return _from_scalar(type_)
 
 
@@ -110,7 +120,7 @@ def from_spark_schema(schema: sql.StructType, *, lengths: bool = False) -> Schem
     return Schema(tuple(_text_column(field) or _column(field) if lengths else _column(field) for field in schema))
 
 
-def _from_scalar(type_: sql.DataType) -> Scalar:
+def _from_scalar(type_: sql.DataType) -> ScalarType:
     if type(type_) in _FROM_SPARK:
         return _FROM_SPARK[type(type_)]
     if isinstance(type_, sql.DecimalType) and 0 <= type_.scale <= type_.precision:

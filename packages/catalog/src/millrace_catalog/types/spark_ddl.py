@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from millrace_catalog.types.identifiers import backquote
-from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar, Schema
+from millrace_catalog.types.model import ArrayType, Column, DataType, Kind, MapType, RowType, ScalarType, Schema
 
 _NAMES: dict[Kind, str] = {
     "CHAR": "STRING",
@@ -23,16 +23,16 @@ def spark_ddl(schema: Schema) -> str:
 
 
 def _type(type_: DataType) -> str:
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return f"ARRAY<{_type(type_.element)}>"
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return f"MAP<{_type(type_.key)}, {_type(type_.value)}>"
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return f"STRUCT<{', '.join(map(_field, type_.fields))}>"
     return _scalar(type_)
 
 
-def _scalar(type_: Scalar) -> str:
+def _scalar(type_: ScalarType) -> str:
     if type_.kind == "DECIMAL":
         return f"DECIMAL({type_.size}, {type_.scale})"
     if type_.kind == "TIME":

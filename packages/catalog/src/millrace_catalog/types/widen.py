@@ -23,13 +23,13 @@ from millrace_catalog.types.model import (
     MAX_DIGITS,
     NULL,
     STRING,
-    Array,
+    ArrayType,
     Column,
     DataType,
     Kind,
-    Map,
-    Row,
-    Scalar,
+    MapType,
+    RowType,
+    ScalarType,
     Schema,
     with_nullability,
 )
@@ -66,7 +66,7 @@ def deeply_nullable(type_: DataType) -> DataType:
 
 def resolve_unknown(type_: DataType) -> DataType:
     """Replace types that no value has determined yet with STRING: NULL, and ROW without fields."""
-    if type_ == NULL or (isinstance(type_, Row) and not type_.fields):
+    if type_ == NULL or (isinstance(type_, RowType) and not type_.fields):
         return STRING
     return _with_parts(type_, resolve_unknown)
 
@@ -74,14 +74,14 @@ def resolve_unknown(type_: DataType) -> DataType:
 def _join(left: DataType, right: DataType) -> DataType:
     if left == NULL or right == NULL:
         return right if left == NULL else left
-    if isinstance(left, Scalar) and isinstance(right, Scalar):
+    if isinstance(left, ScalarType) and isinstance(right, ScalarType):
         return _join_scalars(left, right)
-    if isinstance(left, Array) and isinstance(right, Array):
-        return Array(least_common_type(left.element, right.element))
-    if isinstance(left, Map) and isinstance(right, Map):
-        return Map(least_common_type(left.key, right.key), least_common_type(left.value, right.value))
-    if isinstance(left, Row) and isinstance(right, Row):
-        return Row(_join_columns(left.fields, right.fields))
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return ArrayType(least_common_type(left.element, right.element))
+    if isinstance(left, MapType) and isinstance(right, MapType):
+        return MapType(least_common_type(left.key, right.key), least_common_type(left.value, right.value))
+    if isinstance(left, RowType) and isinstance(right, RowType):
+        return RowType(_join_columns(left.fields, right.fields))
     return STRING
 
 
@@ -97,39 +97,39 @@ def _join_column(column: Column, other: Column | None) -> Column:
     return column if type_ is column.type else Column(column.name, type_)
 
 
-def _join_scalars(left: Scalar, right: Scalar) -> Scalar:
+def _join_scalars(left: ScalarType, right: ScalarType) -> ScalarType:
     kinds = {left.kind, right.kind}
     if kinds <= _EXACT:
         return _join_exact(left, right)
     if kinds <= _IN_DOUBLE:
-        return Scalar("FLOAT" if kinds <= _IN_FLOAT else "DOUBLE")
+        return ScalarType("FLOAT" if kinds <= _IN_FLOAT else "DOUBLE")
     if kinds <= set(_TIMESTAMPS):
         return _sized(max(left.kind, right.kind, key=_TIMESTAMPS.index), left, right)
     return _sized(left.kind, left, right) if len(kinds) == 1 else STRING
 
 
-def _join_exact(left: Scalar, right: Scalar) -> Scalar:
+def _join_exact(left: ScalarType, right: ScalarType) -> ScalarType:
     if left.kind != "DECIMAL" and right.kind != "DECIMAL":
         return left if _INTEGERS[left.kind] >= _INTEGERS[right.kind] else right
     scale = max(left.scale or 0, right.scale or 0)
     digits = max(_digits_before_point(left), _digits_before_point(right)) + scale
-    return Scalar("DECIMAL", digits, scale) if digits <= MAX_DIGITS else STRING
+    return ScalarType("DECIMAL", digits, scale) if digits <= MAX_DIGITS else STRING
 
 
-def _digits_before_point(type_: Scalar) -> int:
+def _digits_before_point(type_: ScalarType) -> int:
     return _INTEGERS[type_.kind] if type_.size is None else type_.size - (type_.scale or 0)
 
 
-def _sized(kind: Kind, left: Scalar, right: Scalar) -> Scalar:
-    return Scalar(kind) if left.size is None or right.size is None else Scalar(kind, max(left.size, right.size))
+def _sized(kind: Kind, left: ScalarType, right: ScalarType) -> ScalarType:
+    return ScalarType(kind) if left.size is None or right.size is None else ScalarType(kind, max(left.size, right.size))
 
 
 def _with_parts(type_: DataType, convert: Callable[[DataType], DataType]) -> DataType:
     """Convert the parts of a type and make it nullable."""
-    if isinstance(type_, Array):
-        return Array(convert(type_.element))
-    if isinstance(type_, Map):
-        return Map(convert(type_.key), convert(type_.value))
-    if isinstance(type_, Row):
-        return Row(tuple(Column(field.name, convert(field.type)) for field in type_.fields))
+    if isinstance(type_, ArrayType):
+        return ArrayType(convert(type_.element))
+    if isinstance(type_, MapType):
+        return MapType(convert(type_.key), convert(type_.value))
+    if isinstance(type_, RowType):
+        return RowType(tuple(Column(field.name, convert(field.type)) for field in type_.fields))
     return with_nullability(type_, True)

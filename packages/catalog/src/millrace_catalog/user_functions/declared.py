@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from millrace_catalog.types import Array, Column, DataType, Row, parse_type
+from millrace_catalog.types import ArrayType, Column, DataType, RowType, parse_type
 
 F = TypeVar("F", bound=Callable[..., Any])
 _RESULT, _IS_TABLE = "__millrace_result__", "__millrace_is_table__"
@@ -34,8 +34,8 @@ def udtf(function: F | None = None, *, result_types: Sequence[str]) -> Any:
 def rows_of(types: Sequence[DataType]) -> DataType:
     """Return the type of a table function's rows: an array of values, or of rows with the fields f0, f1 and so on."""
     if len(types) == 1:
-        return Array(types[0])
-    return Array(Row(tuple(Column(f"f{number}", type_) for number, type_ in enumerate(types))))
+        return ArrayType(types[0])
+    return ArrayType(RowType(tuple(Column(f"f{number}", type_) for number, type_ in enumerate(types))))
 
 
 def declared_result(function: Callable[..., Any]) -> tuple[DataType, bool] | None:

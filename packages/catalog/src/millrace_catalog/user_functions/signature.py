@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from millrace.errors import SchemaError
-from millrace_catalog.types import BOOLEAN, BYTES, DATE, STRING, Array, DataType, Map, Row, model
+from millrace_catalog.types import BOOLEAN, BYTES, DATE, STRING, ArrayType, DataType, MapType, RowType, model
 from millrace_catalog.types.arrow import to_arrow
 from millrace_catalog.user_functions.declared import declared_result, rows_of
 from millrace_catalog.user_functions.sources import FunctionError
@@ -192,15 +192,15 @@ def _takes(class_: Any, type_: DataType) -> bool:
         return True
     if _is_array(class_):
         return isinstance(pa.nulls(0, to_arrow(type_)), class_)
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return class_ is list
-    if isinstance(type_, Map | Row):
+    if isinstance(type_, MapType | RowType):
         return class_ is dict
     return type_.kind in _KINDS.get(class_, frozenset())
 
 
 def _is_null(type_: DataType) -> bool:
-    return not isinstance(type_, Array | Map | Row) and type_.kind == "NULL"
+    return not isinstance(type_, ArrayType | MapType | RowType) and type_.kind == "NULL"
 
 
 def _check_arrow(name: str, type_: DataType) -> None:
@@ -216,10 +216,10 @@ def _result_type(hint: Any) -> DataType | None:
     class_, arguments = _class_of(hint), typing.get_args(_without_none(hint))
     if class_ is list and len(arguments) == 1:
         element = _result_type(arguments[0])
-        return None if element is None else Array(element)
+        return None if element is None else ArrayType(element)
     if class_ is dict and len(arguments) == 2:
         key, value = map(_result_type, arguments)
-        return None if key is None or value is None else Map(model.with_nullability(key, False), value)
+        return None if key is None or value is None else MapType(model.with_nullability(key, False), value)
     return _RESULTS.get(class_) or _ARROW_RESULTS.get(class_)
 
 

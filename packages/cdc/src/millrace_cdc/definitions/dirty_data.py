@@ -33,7 +33,7 @@ def parse_table(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class TableOptions:
+class TableCollectorOptions:
     """The options of the collector ``table``."""
 
     table: str = option(
@@ -51,6 +51,6 @@ def collector_options(name: str) -> type[Any]:
         PluginError: There is no such collector.
     """
     if name == TABLE:
-        return TableOptions
+        return TableCollectorOptions
     options: type[Any] = plugin_manager().load(DEAD_LETTER_COLLECTOR, name).Options
     return options

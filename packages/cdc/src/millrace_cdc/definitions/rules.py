@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from millrace.options import option
 from millrace.options.values import parse_names
-from millrace_cdc.errors import Position
+from millrace_cdc.errors import DocumentPosition
 
 
 def parse_replace_symbol(text: str) -> str:
@@ -53,9 +53,9 @@ def parse_table_options(text: str) -> tuple[tuple[str, str], ...]:
 class PlacedRule:
     """A rule whose keys have places in a file."""
 
-    places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)
+    places: Callable[[str, int], DocumentPosition] | None = field(default=None, compare=False, repr=False)
 
-    def position(self, key: str, offset: int = 0) -> Position | None:
+    def position(self, key: str, offset: int = 0) -> DocumentPosition | None:
         """Return the place of a character of a key's value; None for a rule that comes from no file."""
         return None if self.places is None else self.places(key, offset)
 

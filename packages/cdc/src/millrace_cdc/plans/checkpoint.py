@@ -6,24 +6,14 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from millrace.checkpoint import find_restart_point, logged_sources, nest_by_topic, parse_offset_log
+from millrace.checkpoint import CheckpointFiles, find_restart_point, logged_sources, nest_by_topic, parse_offset_log
 from millrace_catalog.jvm import HadoopFolder
 from millrace_cdc.plans.model import PlannedStart
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-class CheckpointFiles(Protocol):
-    """Files of a checkpoint."""
-
-    def names(self, name: str, /) -> list[str]:
-        """List the names in a folder."""
-
-    def read(self, name: str, /) -> str:
-        """Read a text file."""
 
 
 def find_start(session: Callable[[], SparkSession], location: str) -> PlannedStart | None:

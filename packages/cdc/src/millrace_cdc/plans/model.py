@@ -35,7 +35,7 @@ class ColumnEvidence:
 
 
 @dataclass(frozen=True)
-class PlannedColumn:
+class PlannedTableColumn:
     """A column of one of the source's tables.
 
     Attributes:
@@ -62,7 +62,7 @@ class PlannedTable:
     """
 
     id: str
-    columns: tuple[PlannedColumn, ...]
+    columns: tuple[PlannedTableColumn, ...]
     primary_key: tuple[str, ...]
     changes: int
     targets: tuple[str, ...]

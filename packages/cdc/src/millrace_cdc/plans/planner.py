@@ -22,14 +22,14 @@ from millrace_cdc.errors import PipelineError, Problem
 from millrace_cdc.plans.checkpoint import find_start
 from millrace_cdc.plans.model import (
     PipelinePlan,
-    PlannedColumn,
     PlannedRule,
     PlannedSchemaChange,
     PlannedStart,
     PlannedTable,
+    PlannedTableColumn,
     PlannedTarget,
 )
-from millrace_cdc.plans.sampling import Sample, sample_tables
+from millrace_cdc.plans.sampling import SampleFindings, sample_tables
 from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.routing.router import Route, Router
 from millrace_cdc.runtime.execution import PipelineJob, pipeline_session
@@ -72,7 +72,7 @@ def plan_pipeline(
     Raises:
         MillraceError: The source or the sink cannot be asked.
     """
-    return _Planning(job, session).plan(source, sink, checkpoint_location)
+    return _PipelinePlanning(job, session).plan(source, sink, checkpoint_location)
 
 
 class _LazyTransforms:
@@ -90,7 +90,7 @@ class _LazyTransforms:
 
 
 @dataclass
-class _Findings:
+class _PlanningProblems:
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -102,7 +102,7 @@ class _Findings:
             self.problems.append(Problem(None, str(error)))
 
 
-class _Planning:
+class _PipelinePlanning:
     def __init__(self, job: PipelineJob, session: Callable[[], SparkSession]) -> None:
         self._job = job
         self._session = session
@@ -116,7 +116,7 @@ class _Planning:
         )
         self._settings = job.evolution_settings
         self._evolution = SchemaEvolution(self._settings, self._planner)
-        self._found = _Findings()
+        self._found = _PlanningProblems()
 
     def plan(self, source: str, sink: str, checkpoint_location: str | None) -> PipelinePlan:
         start = None if checkpoint_location is None else find_start(self._session, checkpoint_location)
@@ -173,7 +173,7 @@ class _Planning:
                 self._found.add(error)
         self._found.notes += derivation.notes
 
-    def _note_messages(self, sample: Sample) -> None:
+    def _note_messages(self, sample: SampleFindings) -> None:
         if self._job.source.sample_scope is not None:
             self._found.notes.append(f"tables are looked for in {self._job.source.sample_scope}: more may exist")
         self._found.problems += [Problem(None, each) for each in sample.problems]
@@ -194,10 +194,12 @@ class _Planning:
             if len(report.partitions) > 1
         ]
 
-    def _tables(self, state: SchemaState, sample: Sample) -> Iterator[PlannedTable]:
+    def _tables(self, state: SchemaState, sample: SampleFindings) -> Iterator[PlannedTable]:
         for name, tracker in sorted(state.sources.items()):
             evidence = sample.evidence[name]
-            columns = tuple(PlannedColumn(each.name, str(each.type), evidence[each.name]) for each in tracker.schema)
+            columns = tuple(
+                PlannedTableColumn(each.name, str(each.type), evidence[each.name]) for each in tracker.schema
+            )
             report = sample.tables.get(name)
             if report is not None and report.key_problem and not tracker.primary_key:
                 self._found.notes.append(describe_keyless(name, report.key_problem))

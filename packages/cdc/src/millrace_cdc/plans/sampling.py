@@ -23,7 +23,7 @@ from millrace_cdc.runtime.task_reports import Place, TableReport
 
 
 @dataclass
-class Sample:
+class SampleFindings:
     """The findings in a sample.
 
     Attributes:
@@ -43,13 +43,15 @@ class Sample:
     updated: set[str] = field(default_factory=set)
 
 
-def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
+def sample_tables(source: MessageSource, state: SchemaState) -> SampleFindings:
     """Read a sample of a source's messages, and let its tables in a state follow them.
 
     Raises:
         ClientError: The messages cannot be read.
     """
-    sample = Sample(evidence={name: _known_evidence(tracker, source) for name, tracker in state.sources.items()})
+    sample = SampleFindings(
+        evidence={name: _known_evidence(tracker, source) for name, tracker in state.sources.items()}
+    )
     settings = replace(source.parser_settings, skips_malformed=False)
     if not state.sources:
         # The messages that a static strategy reads beforehand make the schema together
@@ -64,7 +66,9 @@ def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
     return sample
 
 
-def _parse(parser: ChangeParser, topic: str, message: SampledMessage, schemas: MessageSchemas, sample: Sample) -> None:
+def _parse(
+    parser: ChangeParser, topic: str, message: SampledMessage, schemas: MessageSchemas, sample: SampleFindings
+) -> None:
     place = Place(topic, message.partition, message.offset)
     try:
         changes = parser.changes(place, message.value, message.key, sampled(topic, message), schemas)
@@ -81,7 +85,9 @@ def _parse(parser: ChangeParser, topic: str, message: SampledMessage, schemas: M
                 sample.updated.add(change.table)
 
 
-def _follow(table: str, report: TableReport, state: SchemaState, sample: Sample, settings: ParserSettings) -> None:
+def _follow(
+    table: str, report: TableReport, state: SchemaState, sample: SampleFindings, settings: ParserSettings
+) -> None:
     before = state.sources.get(table)
     text = SchemaTracker(table).state() if before is None else before.state()
     tracker = SchemaTracker.restore(text, settings.strategy, settings.max_columns)

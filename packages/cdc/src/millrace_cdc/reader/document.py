@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from millrace_cdc.errors import PipelineError, Position, Problem
+from millrace_cdc.errors import DocumentPosition, PipelineError, Problem
 
 _OWN_TAG = "tag:yaml.org,2002:"
 _MOST_LEVELS = 50
@@ -31,12 +31,12 @@ class Text:
     """
 
     text: str
-    position: Position
+    position: DocumentPosition
     is_null: bool = False
     source: str = field(default="", repr=False)
     is_secret: bool = False
 
-    def position_of(self, offset: int) -> Position:
+    def position_of(self, offset: int) -> DocumentPosition:
         """Return the place of a character of the text; that of the whole where the file writes it otherwise."""
         if offset == 0:
             return self.position
@@ -55,7 +55,7 @@ class Mapping:
     """Keys and values, in the order of the file."""
 
     entries: tuple[tuple[Text, Node], ...]
-    position: Position
+    position: DocumentPosition
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class Sequence:
     """A list."""
 
     items: tuple[Node, ...]
-    position: Position
+    position: DocumentPosition
 
 
 Node: TypeAlias = Text | Mapping | Sequence
 
 
-def replace_column(position: Position, columns: int) -> Position:
+def replace_column(position: DocumentPosition, columns: int) -> DocumentPosition:
     """Return the place some columns to the right."""
-    return Position(position.line, position.column + columns)
+    return DocumentPosition(position.line, position.column + columns)
 
 
 def describe(node: Node) -> str:
@@ -99,13 +99,13 @@ def parse_document(text: str, name: str, problems: list[Problem]) -> Node | None
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        position = Position(mark.line + 1, mark.column + 1) if mark else None
+        position = DocumentPosition(mark.line + 1, mark.column + 1) if mark else None
         raise PipelineError(name, [Problem(position, _syntax_error(error))]) from None
     except yaml.YAMLError as error:
         raise PipelineError(
             name, [Problem(None, f"it is not YAML: {getattr(error, 'reason', 'unreadable')}")]
         ) from None
-    return None if root is None else _Builder(text, problems).node(root, ())
+    return None if root is None else _NodeBuilder(text, problems).node(root, ())
 
 
 def _syntax_error(error: yaml.MarkedYAMLError) -> str:
@@ -124,7 +124,7 @@ def _syntax_error(error: yaml.MarkedYAMLError) -> str:
     return f"it is not YAML: {shown}{hint}"
 
 
-class _Builder:
+class _NodeBuilder:
     def __init__(self, text: str, problems: list[Problem]) -> None:
         self._text = text
         self._problems = problems
@@ -162,5 +162,5 @@ class _Builder:
             yield key, self.node(value_node, ancestors)
 
 
-def _position(node: yaml.Node) -> Position:
-    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+def _position(node: yaml.Node) -> DocumentPosition:
+    return DocumentPosition(node.start_mark.line + 1, node.start_mark.column + 1)

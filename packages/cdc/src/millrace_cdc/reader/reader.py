@@ -22,7 +22,7 @@ from millrace_cdc.definitions.pipeline_options import UNSUPPORTED, PipelineOptio
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import schema_changes_of
 from millrace_cdc.definitions.sink_retries import SinkRetryOptions
-from millrace_cdc.errors import PipelineError, Position, Problem
+from millrace_cdc.errors import DocumentPosition, PipelineError, Problem
 from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.reader.document import Mapping, Node, Text, parse_document
 from millrace_cdc.reader.sections import Section, as_list, as_mapping
@@ -61,7 +61,7 @@ def read_pipeline(
         PipelineError: Something is wrong; every problem of the file is in it, with line and column.
     """
     references = ReferenceValues(secret_values or {}, variables or {}, _advice)
-    return _Reader(name, references, folder).read(text)
+    return _DefinitionReader(name, references, folder).read(text)
 
 
 def read_pipeline_file(
@@ -88,7 +88,7 @@ def _advice(name: str, is_secret: bool) -> str:
     return f"give it by --set {name}=VALUE, or as an environment variable"
 
 
-class _Reader:
+class _DefinitionReader:
     def __init__(self, name: str, references: ReferenceValues, folder: Path) -> None:
         self._name = name
         self._folder = folder
@@ -122,7 +122,7 @@ class _Reader:
             self._problems.append(Problem(key.position, f"unknown key {key.text!r}{hint}"))
         if root is None or mapping is not None:
             for missing in [each for each in ("source", "sink") if each not in sections]:
-                self._problems.append(Problem(Position(1, 1), f"a pipeline needs {missing!r}"))
+                self._problems.append(Problem(DocumentPosition(1, 1), f"a pipeline needs {missing!r}"))
         return sections
 
     def _section(self, title: str, node: Node | None, lists: tuple[str, ...] = ()) -> Section | None:

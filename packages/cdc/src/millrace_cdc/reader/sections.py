@@ -11,7 +11,7 @@ from millrace.options.parser import OptionParser
 from millrace.options.references import ReferenceValues, UnresolvedReferenceError
 from millrace.options.secrets import Properties
 from millrace.options.suggestions import closest
-from millrace_cdc.errors import Position, Problem
+from millrace_cdc.errors import DocumentPosition, Problem
 from millrace_cdc.reader.document import Mapping, Node, Sequence, Text, describe
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ class Section:
         if problem.option.lower() not in self._wrong:
             self._problems.append(Problem(self.place(problem.option), problem.sentence))
 
-    def place(self, name: str | None, offset: int = 0) -> Position:
+    def place(self, name: str | None, offset: int = 0) -> DocumentPosition:
         """Return the place of a character of the value of a key; that of the section where the key is not given."""
         by_lower_case = {each.lower(): each for each in self._keys}
         key = by_lower_case.get((name or "").lower())
@@ -162,7 +162,7 @@ class Section:
             return
         self._values[name] = value.with_value(resolved.text, is_secret=resolved.is_secret)
 
-    def _fail(self, name: str, key: Text, sentence: str, position: Position | None = None) -> None:
+    def _fail(self, name: str, key: Text, sentence: str, position: DocumentPosition | None = None) -> None:
         self._wrong.add(name.lower())
         self._problems.append(Problem(position or key.position, sentence))
 

@@ -79,7 +79,7 @@ def _kept_column(kept: Mapping[int, Sequence[str]], count: int) -> pa.ListArray:
     return pa.array(map(kept.get, range(count)), type_) if kept else pa.nulls(count, type_)
 
 
-class Changes:
+class ChangeColumns:
     """Changes of a batch of messages, as columns."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from millrace_catalog.types import Array, DataType, Map, Row, Schema
+from millrace_catalog.types import ArrayType, DataType, MapType, RowType, Schema
 from millrace_cdc.rows import exact_json
 
 Raw = msgspec.Raw
@@ -131,12 +131,12 @@ def _reader_of_objects(
 
 def _read_type(type_: DataType) -> Any:
     """Return the type to read a value as: any, but with floats where the column has them."""
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         element = _read_type(type_.element)
         return Any if element is Any else _SCALAR_VALUE | dict | list[element]  # type: ignore[valid-type] # exists at run time only
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         inner = _read_type(type_.value)
         return Any if inner is Any else _SCALAR_VALUE | list | dict[str, inner]  # type: ignore[valid-type] # exists at run time only
-    if isinstance(type_, Row) or type_.kind not in _FLOATS:
+    if isinstance(type_, RowType) or type_.kind not in _FLOATS:
         return Any
     return _SCALAR_VALUE | float | list | dict

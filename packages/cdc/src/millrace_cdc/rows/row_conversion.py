@@ -17,7 +17,7 @@ import msgspec
 
 from millrace.connect_decimals import decimal_advice
 from millrace.errors import MalformedMessageError
-from millrace_catalog.types import Array, Column, DataType, Map, Row
+from millrace_catalog.types import ArrayType, Column, DataType, MapType, RowType
 from millrace_catalog.types.identifiers import quote_name
 from millrace_catalog.types.model import MAX_DIGITS
 from millrace_cdc.rows import exact_json
@@ -73,13 +73,13 @@ def _shown(value: Any) -> str:
 @functools.lru_cache(maxsize=4096)
 def _converter(type_: DataType) -> Convert:
     """Return a function that converts a value other than null."""
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         element = _or_null(_converter(type_.element))
         return lambda values: [element(value) for value in _expect(values, list)]
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         inner = _or_null(_converter(type_.value))
         return lambda values: {name: inner(value) for name, value in _expect(values, dict).items()}
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         fields = row_converter(type_.fields)
         return lambda value: fields(_expect(value, dict))
     if type_.kind in _TEXTS:

@@ -16,7 +16,7 @@ import msgspec
 
 from millrace.unavailable_values import is_placeholder
 from millrace_catalog.inference.options import FormatOptions
-from millrace_catalog.types import Array, DataType, Scalar, parse_schema
+from millrace_catalog.types import ArrayType, DataType, ScalarType, parse_schema
 from millrace_catalog.types.model import MAX_LENGTH
 from millrace_cdc.rows.compiled_readers import NULL, row_class
 
@@ -94,19 +94,19 @@ def row_normalizer(columns: str, options: FormatOptions) -> RowNormalizer | None
 
 def _python_type(type_: DataType, *, iso: bool) -> Any:
     """Return the type of the values that fit a column; None where that needs inference."""
-    if isinstance(type_, Scalar) and type_.kind == "DECIMAL":
+    if isinstance(type_, ScalarType) and type_.kind == "DECIMAL":
         return msgspec.Raw
     found = _value_type(type_, iso=iso)
     return found | None if found is not None and type_.nullable else found
 
 
 def _value_type(type_: DataType, *, iso: bool) -> Any:
-    if isinstance(type_, Array):
-        if isinstance(type_.element, Scalar) and _check(type_.element) is not None:
+    if isinstance(type_, ArrayType):
+        if isinstance(type_.element, ScalarType) and _check(type_.element) is not None:
             return None
         element = _python_type(type_.element, iso=iso)
         return None if element is None else list.__class_getitem__(element)
-    if not isinstance(type_, Scalar):
+    if not isinstance(type_, ScalarType):
         return None
     if type_.kind in _INTEGER_BITS:
         limit = 1 << _INTEGER_BITS[type_.kind] - 1
@@ -120,7 +120,7 @@ def _value_type(type_: DataType, *, iso: bool) -> Any:
     return _VALUES.get(type_.kind) or (None if iso else _time_type(type_))
 
 
-def _time_type(type_: Scalar) -> Any:
+def _time_type(type_: ScalarType) -> Any:
     if type_.kind == "DATE":
         return Annotated[str, msgspec.Meta(pattern=rf"\A{_DAY}\Z")]
     if type_.kind not in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ") or type_.size is None:
@@ -134,10 +134,10 @@ def _time_type(type_: Scalar) -> Any:
 
 def _check(type_: DataType) -> Check | None:
     """Return a test of a column's values, where their type for msgspec accepts others too."""
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         # A value that Debezium does not have looks like one
         return lambda value: not is_placeholder(value)
-    if not isinstance(type_, Scalar):
+    if not isinstance(type_, ScalarType):
         return None
     if type_.kind == "FLOAT":
         return lambda value: value is None or (len(repr(value)) <= _MAX_FLOAT_TEXT and "e" not in repr(value))

@@ -26,7 +26,7 @@ from millrace_catalog.inference.declared_types import DeclaredTypes
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.types import Column, DataType, Schema
 from millrace_cdc.rows import change_encoding, exact_json
-from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, repeated_values
+from millrace_cdc.rows.change_records import CHANGE_SCHEMA, ChangeColumns, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, MalformedKeyError, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
@@ -36,8 +36,8 @@ from millrace_cdc.runtime.message_rows import ChangeReader, MessageRow
 from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.partial_updates import check_update
 from millrace_cdc.runtime.schema_headers import IN_PAYLOADS, MessageSchemas, with_schema
-from millrace_cdc.runtime.table_schema import TableSchema, columns_of
-from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
+from millrace_cdc.runtime.table_schema import SourceTableSchema, columns_of
+from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskFindings
 from millrace_cdc.runtime.time_columns import times_as_strings
 
 
@@ -51,7 +51,7 @@ class ChangeParser:
     """
 
     def __init__(
-        self, settings: ParserSettings, tables: Mapping[str, TableSchema], paused: Mapping[str, str] | None = None
+        self, settings: ParserSettings, tables: Mapping[str, SourceTableSchema], paused: Mapping[str, str] | None = None
     ) -> None:
         self._paused = paused or {}
         self._settings = settings
@@ -69,7 +69,7 @@ class ChangeParser:
         self._replaces_times = not settings.has_times and settings.declares_types
         self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
         self._message_letters: list[DeadLetter] = []
-        self.report = TaskReport()
+        self.report = TaskFindings()
         self._rows = settings.message_rows(self.report.skipped)
 
     def parse(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -80,13 +80,13 @@ class ChangeParser:
                 self._letters.collect()
         if self._letters is not None:
             self._letters.finish()
-        if self.report != TaskReport():
+        if self.report != TaskFindings():
             report = pa.array([pickle.dumps(self.report)], pa.binary())
             nulls = [pa.nulls(1, each.type) for each in CHANGE_SCHEMA][:-1]
             yield pa.record_batch([*nulls, report], CHANGE_SCHEMA)
 
     def _parse_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        found = Changes()
+        found = ChangeColumns()
         topics, partitions = (repeated_values(batch.column(name)) for name in ("topic", "partition"))
         offsets = batch.column("offset").to_numpy(zero_copy_only=False).tolist()
         values, keys = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("value", "key"))
@@ -294,7 +294,7 @@ class ChangeParser:
 
 
 def parse_stage(
-    settings: ParserSettings, tables: Mapping[str, TableSchema], paused: Mapping[str, str]
+    settings: ParserSettings, tables: Mapping[str, SourceTableSchema], paused: Mapping[str, str]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function of a task, for mapInArrow."""
     return lambda batches: ChangeParser(settings, tables, paused).parse(batches)

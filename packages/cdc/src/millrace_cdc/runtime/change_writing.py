@@ -15,8 +15,8 @@ from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.progress import PipelineProgress
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.sink_tables import pipeline_table
-from millrace_cdc.runtime.table_schema import TableSchema
-from millrace_cdc.runtime.task_reports import TaskReport
+from millrace_cdc.runtime.table_schema import SourceTableSchema
+from millrace_cdc.runtime.task_reports import TaskFindings
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.runtime.truncation import TruncationPolicy, without_truncated
 from millrace_cdc.transforms.transform import BoundTransform
@@ -37,7 +37,7 @@ class ParsedChanges:
 
     batch: int
     changes: DataFrame
-    tables: Mapping[str, TableSchema]
+    tables: Mapping[str, SourceTableSchema]
 
 
 class ChangeWriter:
@@ -67,7 +67,7 @@ class ChangeWriter:
         self._sinks = TableSchemas()
 
     def write(
-        self, parsed: ParsedChanges, state: SchemaState, reports: Sequence[TaskReport], progress: PipelineProgress
+        self, parsed: ParsedChanges, state: SchemaState, reports: Sequence[TaskFindings], progress: PipelineProgress
     ) -> None:
         """Write the changes of all tables that are not paused.
 
@@ -127,7 +127,7 @@ class ChangeWriter:
         return {name: bound for name, bound in found.items() if bound}
 
 
-def _row_counts(reports: Iterable[TaskReport]) -> Counter[str]:
+def _row_counts(reports: Iterable[TaskFindings]) -> Counter[str]:
     """Return the number of changes of each table that has some."""
     rows: Counter[str] = Counter()
     for report in reports:
@@ -135,7 +135,7 @@ def _row_counts(reports: Iterable[TaskReport]) -> Counter[str]:
     return rows
 
 
-def _fitting(tables: Mapping[str, TableSchema], reports: Iterable[TaskReport]) -> dict[str, TableSchema]:
+def _fitting(tables: Mapping[str, SourceTableSchema], reports: Iterable[TaskFindings]) -> dict[str, SourceTableSchema]:
     """Return the tables all of whose rows have the columns that they had before the micro-batch."""
     others = {name for report in reports for name, found in report.tables.items() if not found.fits}
     return {name: table for name, table in tables.items() if name not in others}

@@ -12,10 +12,10 @@ from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.change_records import RECORD_COLUMNS, changes_of, kept_columns, row_images
 from millrace_cdc.rows.compiled_readers import value_reader
 from millrace_cdc.rows.row_conversion import values_converter
-from millrace_cdc.runtime.table_schema import TableSchema, columns_of
+from millrace_cdc.runtime.table_schema import SourceTableSchema, columns_of
 
 
-class _Target(NamedTuple):
+class _TargetTable(NamedTuple):
     table: str
     convert: Callable[[bytes], bytes]
 
@@ -32,13 +32,13 @@ class ChangeConverter:
     def __init__(
         self,
         routes: Mapping[str, tuple[str, ...]],
-        tables: Mapping[str, TableSchema],
+        tables: Mapping[str, SourceTableSchema],
         fitting: frozenset[str] = frozenset(),
     ) -> None:
         self._routes = routes
         self._tables = tables
         self._fitting = fitting
-        self._targets: dict[str, tuple[_Target, ...]] = {}
+        self._targets: dict[str, tuple[_TargetTable, ...]] = {}
 
     def convert(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield converted changes, in the changes' order."""
@@ -73,8 +73,8 @@ class ChangeConverter:
     def _stays(self, table: str) -> bool:
         return table in self._fitting and self._routes.get(table) == (table,)
 
-    def _open(self, table: str) -> tuple[_Target, ...]:
-        targets = tuple(_Target(target, self._converter(table, target)) for target in self._routes.get(table, ()))
+    def _open(self, table: str) -> tuple[_TargetTable, ...]:
+        targets = tuple(_TargetTable(target, self._converter(table, target)) for target in self._routes.get(table, ()))
         self._targets[table] = targets
         return targets
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from millrace_cdc.runtime.table_schema import TableSchema
+    from millrace_cdc.runtime.table_schema import SourceTableSchema
 
 
 class ConvertedChanges(ChangeBatch):
@@ -43,7 +43,7 @@ class ConvertedChanges(ChangeBatch):
         batch: int,
         changes: DataFrame,
         routes: Mapping[str, tuple[str, ...]],
-        columns: Mapping[str, TableSchema],
+        columns: Mapping[str, SourceTableSchema],
         tables: Mapping[str, PipelineTable],
         rows: Mapping[str, int],
         fitting: frozenset[str] = frozenset(),

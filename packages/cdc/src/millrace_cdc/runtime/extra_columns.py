@@ -14,7 +14,7 @@ from millrace_catalog.inference.json_payload import parse_object, without_envelo
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import FormatOptions
-from millrace_catalog.types import BIGINT, BYTES, INT, STRING, DataType, Map, timestamp_ltz, with_nullability
+from millrace_catalog.types import BIGINT, BYTES, INT, STRING, DataType, MapType, timestamp_ltz, with_nullability
 
 Message = Mapping[str, Any]
 """A message's values by the columns of the source."""
@@ -35,7 +35,7 @@ _TYPES: dict[str, DataType] = {
     "offset": BIGINT,
     "timestamp": timestamp_ltz(3),
     "timestamp-type": STRING,
-    "headers": Map(with_nullability(STRING, False), BYTES),
+    "headers": MapType(with_nullability(STRING, False), BYTES),
     "leader-epoch": INT,
 }
 

@@ -81,7 +81,7 @@ class _Source(msgspec.Struct, gc=False):
     table: str | None = None
 
 
-class _Change(msgspec.Struct, gc=False):
+class _DebeziumEnvelope(msgspec.Struct, gc=False):
     op: str
     source: _Source | None = None
     before: msgspec.Raw = _NULL
@@ -101,7 +101,7 @@ class _Tables:
 class _DebeziumParser:
     def __init__(self, options: DebeziumInferenceOptions, columns: Columns, *, upserts: bool) -> None:
         self._upserts = upserts
-        self._decode = msgspec.json.Decoder(_Change).decode
+        self._decode = msgspec.json.Decoder(_DebeziumEnvelope).decode
         self._tables = _Tables(options, columns)
         self._normalizers: dict[tuple[str, str | None, str | None, str | None], tuple[str, RowNormalizer | None]] = {}
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace_catalog.types import Array, DataType, Map, Row
+from millrace_catalog.types import ArrayType, DataType, MapType, RowType
 from millrace_catalog.types.arrow import to_arrow
 from millrace_catalog.user_functions.calls import Failure, call_with_arrays, call_with_rows
 from millrace_catalog.user_functions.sources import FunctionSource
@@ -144,7 +144,7 @@ def _failure(
 
 def _texts(results: pa.Array, type_: DataType) -> list[str | None]:
     """Return results as Spark reads the values of a row."""
-    if isinstance(type_, Array | Map | Row):
+    if isinstance(type_, ArrayType | MapType | RowType):
         values = results.to_pylist(maps_as_pydicts="strict")
         return [None if value is None else exact_json.encode({"v": _json(value)}).decode() for value in values]
     if pa.types.is_binary(results.type):

@@ -19,7 +19,7 @@ from millrace_cdc.rows.change_records import changes_of, kept_columns, row_image
 from millrace_cdc.rows.compiled_readers import NULL, raw_reader
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.projection import table_metadata
-from millrace_cdc.runtime.table_schema import TableSchema, columns_of
+from millrace_cdc.runtime.table_schema import SourceTableSchema, columns_of
 from millrace_cdc.runtime.transform_programs import RuleColumns, value_name
 from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import METADATA_COLUMNS
@@ -49,7 +49,7 @@ class TableImages:
         places: The rule and the text of each call of a user-defined function.
     """
 
-    columns: TableSchema
+    columns: SourceTableSchema
     program: int
     reads: tuple[str, ...]
     objects: frozenset[int]
@@ -120,7 +120,7 @@ def _text(value: bytes, *, is_object: bool) -> str | None:
     return _decode_text(value) if value.startswith(b'"') else value.decode()
 
 
-class _Change(NamedTuple):
+class _TransformedChange(NamedTuple):
     operation: str
     before: bytes | None
     after: bytes | None
@@ -131,12 +131,12 @@ class _Result(NamedTuple):
     row: bytes
     rule: RuleColumns
 
-    def updated(self, kept: Sequence[str], before: bytes | None = None) -> _Change:
+    def updated(self, kept: Sequence[str], before: bytes | None = None) -> _TransformedChange:
         """Return an update to the row; columns that are made of kept ones are kept too."""
         names = kept and [
             name for (name, _), reads in zip(self.rule.columns, self.rule.reads, strict=True) if reads & {*kept}
         ]
-        return _Change("u", before, self.row, names)
+        return _TransformedChange("u", before, self.row, names)
 
 
 class TransformedChanges:
@@ -168,7 +168,7 @@ class TransformedChanges:
         for index, (table, operation, before, after, texts) in enumerate(
             zip(*names, *row_images(batch), results.to_pylist(), strict=True)
         ):
-            change: _Change | None = _Change(operation, before, after, kept_before.get(index, ()))
+            change: _TransformedChange | None = _TransformedChange(operation, before, after, kept_before.get(index, ()))
             if table in self._tables and change is not None:
                 try:
                     change = self._change(table, change, texts)
@@ -184,7 +184,7 @@ class TransformedChanges:
         taken = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows, pa.int64()))
         return changes_of(taken, taken.column("table").to_pylist(), operations, befores, afters, kept)
 
-    def _change(self, table: str, change: _Change, results: list[str | None]) -> _Change | None:
+    def _change(self, table: str, change: _TransformedChange, results: list[str | None]) -> _TransformedChange | None:
         """Return a change; None where the filters leave no row.
 
         Raises:
@@ -200,16 +200,16 @@ class TransformedChanges:
             raise ValueError(min(undecided))
         if operation == "u" and change.before is None and change.after is not None:
             # The old row may have met a condition
-            return _Change("d", rows.copy(change.after), None) if new is None else new.updated(kept)
+            return _TransformedChange("d", rows.copy(change.after), None) if new is None else new.updated(kept)
         if old is None and new is None:
             return None
         if operation == "d" and old is not None and old.rule.soft_delete:
             # Soft deletion: the row is inserted instead of deleted
-            return _Change("c", None, old.row)
+            return _TransformedChange("c", None, old.row)
         before, after = (None if each is None else each.row for each in (old, new))
         if before is not None and new is not None:
             return new.updated(kept, before)
-        return _Change("d" if after is None else "c", before, after)
+        return _TransformedChange("d" if after is None else "c", before, after)
 
 
 def _unknown_row(batch: pa.RecordBatch, index: int, table: str, error: ValueError) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from millrace.contracts import ConnectReader
     from millrace_catalog.inference.observation import TableChange
     from millrace_catalog.inference.options import FormatOptions
-    from millrace_cdc.runtime.task_reports import TaskReport
+    from millrace_cdc.runtime.task_reports import TaskFindings
 
 _ENVELOPE = {"schema", "payload"}
 
@@ -94,7 +94,7 @@ class KeyWarnings:
     def __init__(self) -> None:
         self._warned: set[str] = set()
 
-    def check(self, reports: Iterable[TaskReport], primary_keys: Mapping[str, tuple[str, ...]]) -> None:
+    def check(self, reports: Iterable[TaskFindings], primary_keys: Mapping[str, tuple[str, ...]]) -> None:
         """Warn of tables that have no primary key.
 
         Args:

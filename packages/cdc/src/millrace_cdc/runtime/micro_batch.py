@@ -27,7 +27,7 @@ from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.sink_retries import SinkRetries
 from millrace_cdc.runtime.sink_tables import pending_changes
 from millrace_cdc.runtime.table_failures import TableFailures
-from millrace_cdc.runtime.task_reports import TaskReport, read_report
+from millrace_cdc.runtime.task_reports import TaskFindings, read_report
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.runtime.truncation import TruncationPolicy
 
@@ -51,9 +51,9 @@ class _MicroBatch:
 
     messages: DataFrame
     parsed: ParsedChanges
-    reports: tuple[TaskReport, ...]
+    reports: tuple[TaskFindings, ...]
 
-    def reports_without(self, paused: dict[str, str]) -> list[TaskReport]:
+    def reports_without(self, paused: dict[str, str]) -> list[TaskFindings]:
         """Return the reports without the tables that are paused."""
         return [without_paused(report, paused) for report in self.reports]
 
@@ -146,7 +146,7 @@ class MicroBatches:
             self._sink.apply(found.messages.sparkSession, changes)
         return len(changes)
 
-    def _write(self, found: _MicroBatch, state: SchemaState) -> list[TaskReport]:
+    def _write(self, found: _MicroBatch, state: SchemaState) -> list[TaskFindings]:
         """Write the changes, and return the reports about them."""
         reports = found.reports_without(state.paused)
         self._writer.write(found.parsed, state, reports, self.progress)

@@ -9,7 +9,7 @@ from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.table_failures import TableFailures
-from millrace_cdc.runtime.task_reports import TaskReport
+from millrace_cdc.runtime.task_reports import TaskFindings
 from millrace_cdc.runtime.truncation import TruncationPolicy
 
 
@@ -54,7 +54,7 @@ class MicroBatchStates:
             return state
         return self._failures.without_waiting(self._request.apply(state))
 
-    def after(self, before: SchemaState, reports: Iterable[TaskReport], batch: int) -> SchemaState:
+    def after(self, before: SchemaState, reports: Iterable[TaskFindings], batch: int) -> SchemaState:
         """Return the state with which a micro-batch ends, which is stored before the sink hears of it.
 
         A repeated micro-batch has the state that it had, unless other rules have made it.
@@ -82,7 +82,7 @@ class MicroBatchStates:
         """Note the state of a micro-batch that is written."""
         self._last = state
 
-    def _by_todays_rules(self, stored: SchemaState, reports: Iterable[TaskReport], batch: int) -> SchemaState:
+    def _by_todays_rules(self, stored: SchemaState, reports: Iterable[TaskFindings], batch: int) -> SchemaState:
         if stored.rules == self._rules:
             return stored
         state = self._truncations.noted(self._evolution.evolve(stored, ()), reports)

@@ -16,7 +16,7 @@ from millrace_cdc.runtime.dead_letters import DeadLetters, paused_letter
 from millrace_cdc.runtime.message_rows import ChangeReader
 from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_state import SchemaState
-from millrace_cdc.runtime.task_reports import Place, TaskReport
+from millrace_cdc.runtime.task_reports import Place, TaskFindings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,7 +49,7 @@ class PauseRequest:
 NO_REQUEST = PauseRequest()
 
 
-def without_paused(report: TaskReport, paused: Mapping[str, str]) -> TaskReport:
+def without_paused(report: TaskFindings, paused: Mapping[str, str]) -> TaskFindings:
     """Return a report without the tables that are paused."""
     return replace(report, tables={name: found for name, found in report.tables.items() if name not in paused})
 

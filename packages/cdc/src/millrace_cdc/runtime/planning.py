@@ -44,7 +44,7 @@ class TablePlan:
 
 
 @dataclass(frozen=True)
-class TableLayout:
+class SinkTableLayout:
     """The layout of one of the sink's tables.
 
     Attributes:
@@ -74,7 +74,7 @@ class TablePlanner:
         self._rules = transforms
         self._projector = projector
         self._targets: dict[str, tuple[str, ...]] = {}
-        self._layouts: dict[str, TableLayout] = {}
+        self._layouts: dict[str, SinkTableLayout] = {}
         self._transforms: dict[str, tuple[Transform, ...]] = {}
         self._bound: dict[str, tuple[Mapping[str, DataType], tuple[BoundTransform, ...]]] = {}
 
@@ -124,7 +124,7 @@ class TablePlanner:
                 raise SchemaError(f"route of table {table!r}: {error}") from error
             self._targets[table] = targets
             for transform in self._of_table(table)[:1]:
-                layout = TableLayout(transform.rule.partition_keys, dict(transform.rule.table_options))
+                layout = SinkTableLayout(transform.rule.partition_keys, dict(transform.rule.table_options))
                 for target in targets:
                     self._layouts.setdefault(target, layout)
         return targets
@@ -144,9 +144,9 @@ class TablePlanner:
         routes, targets = self._router.routes, self.targets(table)
         return any(may_be_shared(routes, table_id(table), table_id(target)) for target in targets)
 
-    def layout(self, target: str) -> TableLayout:
+    def layout(self, target: str) -> SinkTableLayout:
         """Return the layout of one of the sink's tables, some source's table of which has been planned."""
-        return self._layouts.get(target) or TableLayout()
+        return self._layouts.get(target) or SinkTableLayout()
 
     def _of_table(self, table: str) -> tuple[Transform, ...]:
         if table == self._unchanged:

@@ -11,7 +11,7 @@ from datetime import datetime
 from millrace.change_dialects import SkipReason
 from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.schema_state import SchemaState
-from millrace_cdc.runtime.task_reports import TableReport, TaskReport
+from millrace_cdc.runtime.task_reports import TableReport, TaskFindings
 
 logger = logging.getLogger("millrace.pipelines")
 
@@ -81,7 +81,7 @@ class PipelineProgress:
         self.writing = MicroBatchProgress(batch, tables)
         return self.writing
 
-    def count(self, state: SchemaState, reports: Sequence[TaskReport], schema_changes: int) -> None:
+    def count(self, state: SchemaState, reports: Sequence[TaskFindings], schema_changes: int) -> None:
         """Count a micro-batch that is written.
 
         Args:
@@ -112,7 +112,7 @@ class PartitionOrder:
         self._settings = settings
         self._partitions: dict[str, set[tuple[str, int]]] = {}
 
-    def check(self, reports: Sequence[TaskReport]) -> None:
+    def check(self, reports: Sequence[TaskFindings]) -> None:
         """Warn of each table that is in a second partition for the first time."""
         for report in reports:
             for name, found in report.tables.items():

@@ -14,7 +14,7 @@ from millrace_cdc.errors import PipelineError
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings, SinkDerivation
-from millrace_cdc.runtime.task_reports import RequiredColumns, TaskReport
+from millrace_cdc.runtime.task_reports import RequiredColumns, TaskFindings
 
 logger = logging.getLogger("millrace.pipelines")
 
@@ -38,7 +38,7 @@ class SchemaEvolution:
     def evolve(
         self,
         state: SchemaState,
-        reports: Iterable[TaskReport],
+        reports: Iterable[TaskFindings],
         *,
         initial: bool = False,
         resumed: Iterable[str] = (),
@@ -86,7 +86,7 @@ class SchemaEvolution:
         self,
         before: SchemaState,
         after: SchemaState,
-        reports: Iterable[TaskReport],
+        reports: Iterable[TaskFindings],
         strategy: Literal["continuous", "static"],
     ) -> list[str]:
         """Change the source's tables in place, and return those that have changed."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from millrace.errors import StateError
-from millrace_catalog.evolution import CreateTable, SchemaChange, SchemaTracker
-from millrace_cdc.runtime.table_schema import TableSchema
+from millrace_catalog.evolution import SchemaChange, SchemaTracker, TableCreation
+from millrace_cdc.runtime.table_schema import SourceTableSchema
 from millrace_cdc.runtime.task_reports import Place
 
 Strategy = Literal["continuous", "static"]
@@ -133,16 +133,22 @@ class TableSchemas:
     """The schemas of a state's tables for executors; each is formatted again only when it has changed."""
 
     def __init__(self) -> None:
-        self._cache: dict[str, tuple[SchemaTracker, int, TableSchema]] = {}
+        self._cache: dict[str, tuple[SchemaTracker, int, SourceTableSchema]] = {}
 
-    def of(self, trackers: Mapping[str, SchemaTracker], names: Iterable[str] | None = None) -> dict[str, TableSchema]:
+    def of(
+        self, trackers: Mapping[str, SchemaTracker], names: Iterable[str] | None = None
+    ) -> dict[str, SourceTableSchema]:
         """Return some of the tables, by default all."""
         return {name: self._table(name, trackers[name]) for name in (trackers if names is None else names)}
 
-    def _table(self, name: str, tracker: SchemaTracker) -> TableSchema:
+    def _table(self, name: str, tracker: SchemaTracker) -> SourceTableSchema:
         cached = self._cache.get(name)
         if cached is None or cached[0] is not tracker or cached[1] != tracker.version:
-            cached = tracker, tracker.version, TableSchema(str(tracker.schema), tracker.primary_key, _declared(tracker))
+            cached = (
+                tracker,
+                tracker.version,
+                SourceTableSchema(str(tracker.schema), tracker.primary_key, _declared(tracker)),
+            )
             self._cache[name] = cached
         return cached[2]
 
@@ -153,6 +159,6 @@ def _declared(tracker: SchemaTracker) -> tuple[str, ...]:
     return tuple(
         column.name
         for change in created
-        if isinstance(change, CreateTable) and change.cause is None
+        if isinstance(change, TableCreation) and change.cause is None
         for column in change.columns
     )

@@ -8,7 +8,7 @@ from typing import Literal
 
 from millrace.contracts import SchemaChangeType
 from millrace.errors import SchemaError
-from millrace_catalog.evolution import AddColumns, AlterColumnTypes, CreateTable, SchemaChange, SchemaTracker
+from millrace_catalog.evolution import AddColumns, AlterColumnTypes, SchemaChange, SchemaTracker, TableCreation
 from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference import Observation, Position
 from millrace_catalog.types import DataType
@@ -224,7 +224,7 @@ def _late_key(sink: SchemaTracker) -> str:
 
 def change_type(change: SchemaChange) -> SchemaChangeType:
     """Return the type of a change."""
-    if isinstance(change, CreateTable):
+    if isinstance(change, TableCreation):
         return "create.table"
     return "add.column" if isinstance(change, AddColumns) else "alter.column.type"
 

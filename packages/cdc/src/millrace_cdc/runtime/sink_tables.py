@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from millrace.contracts import PipelineSchemaChange, PipelineTable, SchemaChangeType
-from millrace_catalog.evolution import CreateTable, SchemaTracker, apply_change
+from millrace_catalog.evolution import SchemaTracker, TableCreation, apply_change
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.runtime.planning import TablePlanner
@@ -46,7 +46,7 @@ def pending_changes(
             for earlier in tracker.changes()[: change.version - 1]:
                 before = apply_change(before, earlier)
         schemas[change.table] = apply_change(before, change)
-        columns = () if isinstance(change, CreateTable) else tuple(each.name for each in change.columns)
+        columns = () if isinstance(change, TableCreation) else tuple(each.name for each in change.columns)
         table = pipeline_table(schemas[change.table], tracker, planner)
         changes.append(PipelineSchemaChange(change_type(change), table, columns, change.version))
     return [change for change in changes if change.type in accepted]

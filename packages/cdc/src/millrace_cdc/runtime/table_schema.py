@@ -8,7 +8,7 @@ from typing import NamedTuple
 from millrace_catalog.types import Schema, parse_schema
 
 
-class TableSchema(NamedTuple):
+class SourceTableSchema(NamedTuple):
     """The columns of a table before a micro-batch, in a form that is cheap to send to executors.
 
     Attributes:
@@ -22,7 +22,7 @@ class TableSchema(NamedTuple):
     declared: tuple[str, ...] = ()
 
 
-def columns_of(table: TableSchema) -> Schema:
+def columns_of(table: SourceTableSchema) -> Schema:
     """Return the columns of a table."""
     return _parse_columns(table.columns)
 

@@ -64,7 +64,7 @@ class TableReport:
 
 
 @dataclass
-class TaskReport:
+class TaskFindings:
     """The findings of a task.
 
     Attributes:
@@ -92,7 +92,7 @@ def by_reason(skipped: Mapping[SkipReason, int]) -> dict[str, int]:
     return dict(sorted((reason.value, number) for reason, number in skipped.items()))
 
 
-def read_report(payload: bytes) -> TaskReport:
+def read_report(payload: bytes) -> TaskFindings:
     """Read the report of a task, which an executor of the same query has written."""
-    report: TaskReport = pickle.loads(payload)  # noqa: S301
+    report: TaskFindings = pickle.loads(payload)  # noqa: S301
     return report

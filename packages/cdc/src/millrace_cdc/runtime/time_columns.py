@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from millrace_catalog.types import STRING, Array, DataType, Map, Row, with_nullability
+from millrace_catalog.types import STRING, ArrayType, DataType, MapType, RowType, with_nullability
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,9 +24,9 @@ def times_as_strings(columns: Mapping[str, DataType]) -> dict[str, DataType]:
 
 @functools.lru_cache(maxsize=1024)
 def _without_times(type_: DataType) -> DataType:
-    if isinstance(type_, Array):
-        return Array(_without_times(type_.element), type_.nullable)
-    if isinstance(type_, Map):
-        return Map(type_.key, _without_times(type_.value), type_.nullable)
-    is_time = not isinstance(type_, Row) and type_.kind == "TIME"
+    if isinstance(type_, ArrayType):
+        return ArrayType(_without_times(type_.element), type_.nullable)
+    if isinstance(type_, MapType):
+        return MapType(type_.key, _without_times(type_.value), type_.nullable)
+    is_time = not isinstance(type_, RowType) and type_.kind == "TIME"
     return with_nullability(STRING, type_.nullable) if is_time else type_

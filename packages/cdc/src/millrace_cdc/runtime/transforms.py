@@ -27,7 +27,7 @@ from millrace_cdc.rows.change_records import RECORD_COLUMNS
 from millrace_cdc.rows.json_expressions import json_sql, needs_json, value_sql
 from millrace_cdc.runtime.function_calls import ARGUMENTS, FunctionCalls, RunnableCall, TableCalls
 from millrace_cdc.runtime.image_values import IMAGE_COLUMNS, RULE, ImageReader, TableImages, TransformedChanges
-from millrace_cdc.runtime.table_schema import TableSchema, columns_of
+from millrace_cdc.runtime.table_schema import SourceTableSchema, columns_of
 from millrace_cdc.runtime.transform_programs import (
     Parts,
     Program,
@@ -82,7 +82,7 @@ class RowTransforms:
         self._types: dict[Program, ProgramTypes] = {}
         self._columns: dict[tuple[Program, int | None], SparkColumn] = {}
         self._last: dict[int | None, tuple[tuple[Program, ...], SparkColumn]] = {}
-        self._programs: dict[str, tuple[TableSchema, Sequence[BoundTransform], TableProgram]] = {}
+        self._programs: dict[str, tuple[SourceTableSchema, Sequence[BoundTransform], TableProgram]] = {}
 
     def columns(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
         """Return the columns that a transform makes of a table's.
@@ -103,7 +103,7 @@ class RowTransforms:
     def apply(
         self,
         changes: DataFrame,
-        tables: Mapping[str, TableSchema],
+        tables: Mapping[str, SourceTableSchema],
         transforms: Mapping[str, Sequence[BoundTransform]],
         fitting: frozenset[str] = frozenset(),
     ) -> tuple[DataFrame, Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]]:
@@ -137,7 +137,7 @@ class RowTransforms:
         return others.unionAll(computed), lambda batches: TransformedChanges(images).make(batches)
 
     def images(
-        self, tables: Mapping[str, TableSchema], transforms: Mapping[str, Sequence[BoundTransform]]
+        self, tables: Mapping[str, SourceTableSchema], transforms: Mapping[str, Sequence[BoundTransform]]
     ) -> tuple[dict[str, TableImages], tuple[Program, ...]]:
         """Return what `ImageReader` has to know of tables, and their programs by their numbers.
 
@@ -181,7 +181,7 @@ class RowTransforms:
         return TableCalls(tuple(found), tuple(places[number] for number in numbers))
 
     def _images(
-        self, name: str, table: TableSchema, transforms: Sequence[BoundTransform], programs: dict[Program, int]
+        self, name: str, table: SourceTableSchema, transforms: Sequence[BoundTransform], programs: dict[Program, int]
     ) -> TableImages:
         cached = self._programs.get(name)
         if cached is None or cached[:2] != (table, transforms):

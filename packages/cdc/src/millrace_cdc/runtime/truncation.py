@@ -14,7 +14,7 @@ from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings
-from millrace_cdc.runtime.task_reports import Place, TaskReport
+from millrace_cdc.runtime.task_reports import Place, TaskFindings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,7 +55,7 @@ class TruncationPolicy:
         self._planner = planner
         self._parser = parser
 
-    def noted(self, state: SchemaState, reports: Iterable[TaskReport]) -> SchemaState:
+    def noted(self, state: SchemaState, reports: Iterable[TaskFindings]) -> SchemaState:
         """Return the state after a micro-batch with its truncations.
 
         Args:
@@ -80,7 +80,7 @@ class TruncationPolicy:
             self._check(table, after)
         return after
 
-    def applied(self, state: SchemaState, reports: Iterable[TaskReport]) -> tuple[Truncation, ...]:
+    def applied(self, state: SchemaState, reports: Iterable[TaskFindings]) -> tuple[Truncation, ...]:
         """Return the truncations of a micro-batch that empty tables; warn of each of the others.
 
         Args:
@@ -144,7 +144,7 @@ class TruncationPolicy:
             )
 
 
-def _last_places(reports: Iterable[TaskReport]) -> dict[str, Place]:
+def _last_places(reports: Iterable[TaskFindings]) -> dict[str, Place]:
     """Return the place of the last truncation of each table that has one."""
     places: dict[str, Place] = {}
     for report in reports:

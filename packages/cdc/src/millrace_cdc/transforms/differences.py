@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from millrace_catalog.expressions.parsing import Expression
+from millrace_catalog.expressions.parsing import ParsedExpression
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import Problem
 from millrace_cdc.functions.user_function import UserFunction
@@ -36,7 +36,7 @@ def dropped_rows(
                 yield Problem(rule.position("filter", condition.offset_of(node)), f"option 'filter': {sentence}")
 
 
-def _sentence(condition: Expression, node: Any) -> str | None:
+def _sentence(condition: ParsedExpression, node: Any) -> str | None:
     from sqlglot import exp
 
     if isinstance(node, exp.NEQ) and _reads_a_column(node) and not _is_checked(condition, node):
@@ -69,7 +69,7 @@ def _reads_a_column(node: Any) -> bool:
     return node.find(exp.Column) is not None
 
 
-def _is_checked(condition: Expression, node: Any) -> bool:
+def _is_checked(condition: ParsedExpression, node: Any) -> bool:
     """Return whether the condition says of all columns of a comparison what becomes of NULL."""
     from sqlglot import exp
 
@@ -81,7 +81,7 @@ def _is_checked(condition: Expression, node: Any) -> bool:
     return {column.name for column in node.find_all(exp.Column)} <= checked
 
 
-def _may_be_regular(condition: Expression, node: Any) -> bool:
+def _may_be_regular(condition: ParsedExpression, node: Any) -> bool:
     from sqlglot import exp
 
     if not isinstance(node.expression, exp.Literal):

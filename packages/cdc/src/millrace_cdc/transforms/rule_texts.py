@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from millrace_catalog.expressions.parsing import Expression, parse_condition, parse_projection
+from millrace_catalog.expressions.parsing import ParsedExpression, parse_condition, parse_projection
 from millrace_catalog.expressions.scanner import ExpressionError
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.functions.calls import CallExtractor, FunctionCall, is_call
@@ -41,7 +41,7 @@ class ParsedCall:
     call: FunctionCall
     field: str
     function: UserFunction
-    arguments: tuple[Expression, ...]
+    arguments: tuple[ParsedExpression, ...]
 
 
 class RuleTexts:
@@ -63,7 +63,7 @@ class RuleTexts:
             self._texts[field] = None if text is None else extractor.extract(text)
             self._calls += [(field, call) for call in extractor.calls[len(self._calls) :]]
 
-    def projection(self) -> tuple[Expression, ...] | None:
+    def projection(self) -> tuple[ParsedExpression, ...] | None:
         """Return the items of the projection; None for all columns.
 
         Raises:
@@ -72,7 +72,7 @@ class RuleTexts:
         text = self._texts["projection"]
         return None if text is None else tuple(map(_without_call_name, parse_projection(text)))
 
-    def condition(self) -> Expression | None:
+    def condition(self) -> ParsedExpression | None:
         """Return the filter; None for all rows.
 
         Raises:
@@ -106,7 +106,7 @@ def _texts(call: FunctionCall) -> Iterator[str]:
     return (text for text, _ in call.arguments)
 
 
-def _without_call_name(item: Expression) -> Expression:
+def _without_call_name(item: ParsedExpression) -> ParsedExpression:
     """Return an item that has the name of a call without it: it is no column."""
     if item.column is None or not is_call(item.column):
         return item

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from millrace.options.suggestions import closest
-from millrace_catalog.expressions.parsing import STAR, Expression, join_sql, parse_projection
+from millrace_catalog.expressions.parsing import STAR, ParsedExpression, join_sql, parse_projection
 from millrace_catalog.expressions.scanner import ExpressionError
 from millrace_catalog.types import STRING, DataType
 from millrace_cdc.definitions.rules import TransformRule
@@ -110,8 +110,8 @@ class Transform:
 
     rule: TransformRule
     selector: TableSelector
-    projection: tuple[Expression, ...] | None
-    condition: Expression | None
+    projection: tuple[ParsedExpression, ...] | None
+    condition: ParsedExpression | None
     calls: tuple[ParsedCall, ...] = ()
 
     @classmethod
@@ -221,7 +221,7 @@ class Transform:
                 if name not in names[field] and not is_call(name)
             )
 
-    def _expressions(self) -> Iterator[tuple[str, Expression, int]]:
+    def _expressions(self) -> Iterator[tuple[str, ParsedExpression, int]]:
         """Yield all expressions, each with the key of its text and its place there."""
         yield from (("projection", item, 0) for item in self.projection or ())
         if self.condition is not None:
@@ -312,7 +312,7 @@ def rule_problems(rule: TransformRule, functions: Mapping[str, UserFunction] | N
     yield from texts.call_problems()
 
 
-def _projection_problems(items: Iterable[Expression], rule: TransformRule) -> Iterator[FieldProblem]:
+def _projection_problems(items: Iterable[ParsedExpression], rule: TransformRule) -> Iterator[FieldProblem]:
     names: set[str] = set()
     for item in items:
         if item.name is None:

@@ -14,7 +14,7 @@ from millrace_cli.connection import client_properties, connection_options
 
 if TYPE_CHECKING:
     from millrace_cli.replaying.replay import ReplayCounts
-    from millrace_cli.replaying.selection import Selection
+    from millrace_cli.replaying.selection import DeadLetterSelection
 
 
 @click.group()
@@ -151,12 +151,12 @@ def _described(counts: ReplayCounts, group: str, *, dry_run: bool) -> str:
 
 def _selection(
     error: str | None, since: str | None, until: str | None, offsets: tuple[str, ...], where: str | None
-) -> Selection:
-    from millrace_cli.replaying.selection import Selection, parse_offsets, parse_time
+) -> DeadLetterSelection:
+    from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets, parse_time
     from millrace_cli.row_filter import parse_row_filter
 
     try:
-        return Selection(
+        return DeadLetterSelection(
             error,
             None if since is None else parse_time(since),
             None if until is None else parse_time(until),

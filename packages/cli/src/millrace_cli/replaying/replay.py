@@ -26,7 +26,7 @@ from millrace.options.secrets import Properties
 from millrace_cli.dead_letters import origin_of
 from millrace_cli.replaying.letters import DeadLetterTopic, dead_letter_topic, read_letters
 from millrace_cli.replaying.progress import OffsetRanges, decode_progress, encode_progress
-from millrace_cli.replaying.selection import Selection
+from millrace_cli.replaying.selection import DeadLetterSelection
 
 MAX_TRANSACTION_S = 10.0
 """Age at which a transaction is committed, however few messages it has."""
@@ -46,7 +46,7 @@ class Replay:
     """
 
     topic: str
-    selection: Selection
+    selection: DeadLetterSelection
     target: str | None
     group: str
     keep_timestamps: bool

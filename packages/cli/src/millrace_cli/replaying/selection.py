@@ -16,7 +16,7 @@ _RANGE = re.compile(r"(\d+):(\d+)(?:-(\d+)?)?")
 
 
 @dataclass(frozen=True)
-class Selection:
+class DeadLetterSelection:
     """The dead letters to look at; every part must hold.
 
     Attributes:

@@ -14,7 +14,7 @@ import pyarrow.types as pt
 from millrace.contracts import is_headers
 from millrace.options.suggestions import closest
 from millrace_cli.row_filter.syntax import (
-    Column,
+    ColumnPath,
     Combination,
     Comparison,
     Condition,
@@ -104,7 +104,7 @@ class _Evaluation:
             case Comparison():
                 return self._compare(condition)
 
-    def _match(self, column: Column, pattern: str, is_regex: bool, position: int) -> Any:
+    def _match(self, column: ColumnPath, pattern: str, is_regex: bool, position: int) -> Any:
         values = self._values(column)
         if not _is_text(values.type):
             raise self._error(column.position, f"column {column} is {_name(values.type)}: LIKE and RLIKE are for text")
@@ -126,12 +126,12 @@ class _Evaluation:
             types = " with ".join(_name(each.type) for each in operands)
             raise self._error(comparison.position, f"{types} cannot be compared") from None
 
-    def _operand(self, operand: Column | Constant, other: Column | Constant) -> Any:
-        if isinstance(operand, Column):
+    def _operand(self, operand: ColumnPath | Constant, other: ColumnPath | Constant) -> Any:
+        if isinstance(operand, ColumnPath):
             return self._values(operand)
-        return self._constant(operand, cast("Column", other))
+        return self._constant(operand, cast("ColumnPath", other))
 
-    def _constant(self, constant: Constant, column: Column) -> pa.Scalar:
+    def _constant(self, constant: Constant, column: ColumnPath) -> pa.Scalar:
         """Return a constant as a value of the column that it is compared with."""
         type_ = self._values(column).type
         is_number = pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_)
@@ -153,7 +153,7 @@ class _Evaluation:
                 constant.position, f"{problem}and {constant.text!r} is none; write it as it is shown"
             ) from None
 
-    def _values(self, column: Column) -> pa.ChunkedArray:
+    def _values(self, column: ColumnPath) -> pa.ChunkedArray:
         """Return the values of a column; names with points in them come before fields of structs."""
         names = self._rows.schema.names
         for length in range(len(column.names), 0, -1):
@@ -164,7 +164,7 @@ class _Evaluation:
         hint = f"did you mean {close}?" if close else f"the columns are {', '.join(names)}"
         raise self._error(column.position, f"there is no column {'.'.join(column.names)}; {hint}")
 
-    def _field(self, column: Column, values: pa.ChunkedArray, fields: tuple[str, ...]) -> pa.ChunkedArray:
+    def _field(self, column: ColumnPath, values: pa.ChunkedArray, fields: tuple[str, ...]) -> pa.ChunkedArray:
         for name in fields:
             if not pt.is_struct(values.type) or values.type.get_field_index(name) < 0:
                 known = ", ".join(each.name for each in values.type) if pt.is_struct(values.type) else "none"
@@ -172,7 +172,7 @@ class _Evaluation:
             values = pc.struct_field(values, name)
         return values
 
-    def _entry(self, column: Column, values: pa.ChunkedArray) -> Any:
+    def _entry(self, column: ColumnPath, values: pa.ChunkedArray) -> Any:
         if column.key is None:
             return values
         if pt.is_map(values.type) and _is_text(values.type.key_type):

@@ -11,7 +11,7 @@ from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken
 from millrace_cli.errors import CommandError
 from millrace_cli.row_filter.evaluate import RowFilter
 from millrace_cli.row_filter.syntax import (
-    Column,
+    ColumnPath,
     Combination,
     Comparison,
     Condition,
@@ -36,7 +36,7 @@ def parse_row_filter(text: str) -> RowFilter:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         raise _syntax_error(text, error) from None
-    return RowFilter(text, cast("Condition", _Builder().transform(tree)))
+    return RowFilter(text, cast("Condition", _SyntaxBuilder().transform(tree)))
 
 
 @functools.cache
@@ -62,7 +62,7 @@ def _syntax_error(text: str, error: UnexpectedInput) -> CommandError:
     return filter_error(text, position, f"{_GRAMMAR}; found {found}{hints.get(rest[:1], '')}")
 
 
-class _Builder(Transformer[Token, Any]):
+class _SyntaxBuilder(Transformer[Token, Any]):
     """Build the syntax tree from the bottom up: lark calls the method of a rule with what the rule holds."""
 
     def name(self, children: list[Token]) -> Token:
@@ -70,10 +70,10 @@ class _Builder(Transformer[Token, Any]):
         text = token[1:-1].replace("``", "`") if token.type == "QUOTED" else str(token)
         return token.update(value=text)
 
-    def column(self, children: list[Token]) -> Column:
+    def column(self, children: list[Token]) -> ColumnPath:
         names = tuple(str(token) for token in children if token.type != "TEXT")
         keys = [_text(token) for token in children if token.type == "TEXT"]
-        return Column(names, keys[0] if keys else None, children[0].start_pos or 0)
+        return ColumnPath(names, keys[0] if keys else None, children[0].start_pos or 0)
 
     def literal(self, children: list[Token]) -> Constant:
         (token,) = children
@@ -81,17 +81,17 @@ class _Builder(Transformer[Token, Any]):
         text = _text(token) if token.type == "TEXT" else str(token)
         return Constant(text, kinds.get(token.type, "boolean"), token.start_pos or 0)
 
-    def truth(self, children: list[Column]) -> Truth:
+    def truth(self, children: list[ColumnPath]) -> Truth:
         return Truth(children[0])
 
     def comparison(self, children: list[Any]) -> Comparison:
         left, operator, right = children
         return Comparison(left, str(operator), right, operator.start_pos)
 
-    def is_null(self, children: list[Column]) -> IsNull:
+    def is_null(self, children: list[ColumnPath]) -> IsNull:
         return IsNull(children[0])
 
-    def is_not_null(self, children: list[Column]) -> Not:
+    def is_not_null(self, children: list[ColumnPath]) -> Not:
         return Not(IsNull(children[0]))
 
     def one_of(self, children: list[Any]) -> Condition:

@@ -10,7 +10,7 @@ from millrace_cli.errors import CommandError
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnPath:
     """A column, a field within one, or the entry of a map or of headers.
 
     Attributes:
@@ -46,9 +46,9 @@ class Constant:
 class Comparison:
     """A column or constant, compared with another; one of them is a column."""
 
-    left: Column | Constant
+    left: ColumnPath | Constant
     operator: str
-    right: Column | Constant
+    right: ColumnPath | Constant
     position: int
 
 
@@ -56,7 +56,7 @@ class Comparison:
 class Match:
     """A test of a column's text: by LIKE, or by RLIKE for a regular expression."""
 
-    column: Column
+    column: ColumnPath
     pattern: str
     is_regex: bool
     position: int
@@ -66,14 +66,14 @@ class Match:
 class IsNull:
     """A test that a column has no value."""
 
-    column: Column
+    column: ColumnPath
 
 
 @dataclass(frozen=True)
 class Truth:
     """A column of truth values."""
 
-    column: Column
+    column: ColumnPath
 
 
 @dataclass(frozen=True)

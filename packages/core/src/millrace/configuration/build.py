@@ -81,7 +81,7 @@ def _from_the_beginning(options: SourceOptions) -> SourceOptions:
     return options
 
 
-class _Parsed(NamedTuple):
+class _ParsedOptions(NamedTuple):
     """The outcome of parsing one set of options.
 
     Attributes:
@@ -104,12 +104,12 @@ class _Parsed(NamedTuple):
             raise OptionsError("millrace", problems)
 
 
-PARSED_OPTIONS = ResourceKind[_Parsed]("parsed options", capacity=64)
+PARSED_OPTIONS = ResourceKind[_ParsedOptions]("parsed options", capacity=64)
 
 SHOWN_WARNINGS = ResourceKind[bool]("warnings of options", capacity=64)
 
 
-def _parse(raw: Mapping[str, str], *, warns: bool = True) -> _Parsed:
+def _parse(raw: Mapping[str, str], *, warns: bool = True) -> _ParsedOptions:
     given = tuple(sorted((name, str(value)) for name, value in raw.items()))
     # Spark creates the data source again for every step of every micro-batch, mostly in the same few processes. Files
     # are a part of the key, so that changed ones are read again
@@ -144,7 +144,7 @@ def _named_files(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, in
     return tuple(files)
 
 
-def _parse_options(given: tuple[tuple[str, str], ...]) -> _Parsed:
+def _parse_options(given: tuple[tuple[str, str], ...]) -> _ParsedOptions:
     translated = translate_spark_options(dict(given))
     warnings = [*translated.without_effect]
     parser = OptionParser("millrace", translated.options)
@@ -160,7 +160,7 @@ def _parse_options(given: tuple[tuple[str, str], ...]) -> _Parsed:
         warn(sentence)
     _refuse_unsupported(parser)
     problems = parser.problems(lambda name: hint_for(name, plugin_manager().names(FORMAT)))
-    return _Parsed(
+    return _ParsedOptions(
         source,
         sink,
         tuple(map(translated.with_given_names, problems)),

@@ -23,7 +23,7 @@ METADATA_KEYS = (
 _FORMAT_PREFIX = "value."
 
 
-class MetadataColumn(NamedTuple):
+class SelectedMetadata(NamedTuple):
     """A metadata key and the column that holds its values."""
 
     key: str
@@ -35,12 +35,12 @@ class MetadataColumn(NamedTuple):
         return self.key.removeprefix(_FORMAT_PREFIX) if self.key.startswith(_FORMAT_PREFIX) else None
 
 
-def format_metadata_keys(chosen: Iterable[MetadataColumn]) -> list[str]:
+def format_metadata_keys(chosen: Iterable[SelectedMetadata]) -> list[str]:
     """Return the keys that the format of values must provide, each once."""
     return list(dict.fromkeys(one.format_key for one in chosen if one.format_key is not None))
 
 
-def parse_metadata_columns(text: str) -> tuple[MetadataColumn, ...]:
+def parse_metadata_columns(text: str) -> tuple[SelectedMetadata, ...]:
     """Parse a list such as ``timestamp AS event_time, partition``.
 
     Keys that begin with ``value.`` are not checked, since they depend on the format.
@@ -56,10 +56,10 @@ def parse_metadata_columns(text: str) -> tuple[MetadataColumn, ...]:
     return chosen
 
 
-def _parse_one(part: str) -> MetadataColumn:
+def _parse_one(part: str) -> SelectedMetadata:
     match = re.fullmatch(r"\s*(\S+)(?:\s+AS\s+(\S+))?\s*", part, re.IGNORECASE)
     if match is None:
         raise ValueError("expected metadata columns such as 'timestamp AS event_time, partition'")
     if match[1] not in METADATA_KEYS and not match[1].startswith(_FORMAT_PREFIX):
         raise ValueError(f"expected keys out of {', '.join(METADATA_KEYS)}, but there is {match[1]!r}")
-    return MetadataColumn(match[1], match[2] or match[1])
+    return SelectedMetadata(match[1], match[2] or match[1])

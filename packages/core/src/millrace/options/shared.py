@@ -7,7 +7,7 @@ from typing import Literal
 
 from millrace.options.column_list import DeclaredColumn, parse_column_list
 from millrace.options.field import option
-from millrace.options.metadata import MetadataColumn, parse_metadata_columns
+from millrace.options.metadata import SelectedMetadata, parse_metadata_columns
 from millrace.options.values import parse_columns, parse_connector, parse_java_pattern, parse_topics
 
 
@@ -75,7 +75,7 @@ class TableOptions:
         doc="Whether the value contains the columns of the key: ALL, in which case they are also read from it, or "
         "EXCEPT_KEY.",
     )
-    metadata: tuple[MetadataColumn, ...] = option(
+    metadata: tuple[SelectedMetadata, ...] = option(
         "metadata.columns",
         default=(),
         aliases=("metadata.list",),

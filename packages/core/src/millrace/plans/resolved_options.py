@@ -36,7 +36,7 @@ def resolved_options(
         origins: For options that the user gave elsewhere, such as in a file, the place.
         is_stream: Whether it is for a stream, which begins elsewhere by default.
     """
-    given = _Given(raw, origins)
+    given = _UserOptions(raw, origins)
     declared = dict(_declared(config, given))
     if isinstance(config, SourceConfig) and config.startup is None:
         default = StandardOffsets.LATEST if is_stream else StandardOffsets.EARLIEST
@@ -47,7 +47,7 @@ def resolved_options(
     return (*declared.values(), *plugins, *_client_options(config, given))
 
 
-class _Given:
+class _UserOptions:
     """The options that the user gave, by names in any case."""
 
     def __init__(self, raw: Mapping[str, str], origins: Mapping[str, str]) -> None:
@@ -68,7 +68,7 @@ class _Given:
         return None
 
 
-def _declared(config: SourceConfig | SinkConfig, given: _Given) -> Iterator[tuple[str, PlannedOption]]:
+def _declared(config: SourceConfig | SinkConfig, given: _UserOptions) -> Iterator[tuple[str, PlannedOption]]:
     defaults = {field.name: field.default for field in dataclasses.fields(config.options)}
     shown = {field.name: field.repr for field in dataclasses.fields(config.options)}
     for field, info in options_of(type(config.options)).items():
@@ -86,7 +86,7 @@ def _plugins(config: SourceConfig | SinkConfig) -> Iterator[PluginRef]:
     yield from dict.fromkeys(value for value in values if isinstance(value, PluginRef) and value.options is not None)
 
 
-def _plugin_options(reference: PluginRef, given: _Given) -> Iterator[PlannedOption]:
+def _plugin_options(reference: PluginRef, given: _UserOptions) -> Iterator[PlannedOption]:
     """Yield the options of a plugin that are not its defaults: it has many, of which few matter."""
     options = reference.options
     if not dataclasses.is_dataclass(options):
@@ -108,7 +108,7 @@ def _is_shown(options: Any, name: str) -> bool:
     return next(field.repr for field in dataclasses.fields(options) if field.name == name)
 
 
-def _client_options(config: SourceConfig | SinkConfig, given: _Given) -> Iterator[PlannedOption]:
+def _client_options(config: SourceConfig | SinkConfig, given: _UserOptions) -> Iterator[PlannedOption]:
     for name, value in sorted(config.client.items()):
         full = f"{_CLIENT}{name}"
         found = given.origin((full, f"kafka.{name}"))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.contracts import Decoded
 from millrace.errors import SchemaError
-from millrace.options.metadata import MetadataColumn, format_metadata_keys
+from millrace.options.metadata import SelectedMetadata, format_metadata_keys
 from millrace.pyspark_internals import from_arrow_type
 from millrace.records import message_columns as columns
 from millrace.records.messages import Messages
@@ -34,7 +34,7 @@ _COLUMNS = {
 }
 
 
-def metadata_fields(chosen: tuple[MetadataColumn, ...], format_metadata: FormatMetadata) -> list[pa.Field]:
+def metadata_fields(chosen: tuple[SelectedMetadata, ...], format_metadata: FormatMetadata) -> list[pa.Field]:
     """Return the fields of the chosen metadata columns.
 
     Args:
@@ -45,7 +45,7 @@ def metadata_fields(chosen: tuple[MetadataColumn, ...], format_metadata: FormatM
 
 
 def without_metadata(
-    schema: pa.Schema, chosen: tuple[MetadataColumn, ...], format_metadata: FormatMetadata
+    schema: pa.Schema, chosen: tuple[SelectedMetadata, ...], format_metadata: FormatMetadata
 ) -> pa.Schema:
     """Return a query's schema without its metadata columns, which is what formats decode.
 
@@ -97,7 +97,7 @@ class MetadataColumns(NamedTuple):
 
 
 def metadata_columns(
-    schema: pa.Schema, chosen: tuple[MetadataColumn, ...], messages: Messages, decoded: Decoded
+    schema: pa.Schema, chosen: tuple[SelectedMetadata, ...], messages: Messages, decoded: Decoded
 ) -> MetadataColumns:
     """Return the metadata of each decoded row, in the types that the query declares.
 
@@ -123,7 +123,7 @@ def metadata_columns(
     return MetadataColumns(arrays, misfits)
 
 
-def _type_of(chosen: MetadataColumn, format_metadata: FormatMetadata) -> pa.DataType:
+def _type_of(chosen: SelectedMetadata, format_metadata: FormatMetadata) -> pa.DataType:
     if chosen.format_key is None:
         return _COLUMNS[chosen.key].type
     if chosen.format_key not in format_metadata:
@@ -134,7 +134,7 @@ def _type_of(chosen: MetadataColumn, format_metadata: FormatMetadata) -> pa.Data
     return format_metadata[chosen.format_key]
 
 
-def _sql_type(chosen: MetadataColumn, format_metadata: FormatMetadata) -> str:
+def _sql_type(chosen: SelectedMetadata, format_metadata: FormatMetadata) -> str:
     if chosen.format_key is None:
         return _COLUMNS[chosen.key].sql_type
     return _spark(format_metadata[chosen.format_key])

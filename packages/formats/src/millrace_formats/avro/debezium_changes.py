@@ -40,7 +40,7 @@ _SOURCE_FIELDS = {"source.database": "db", "source.schema": "schema", "source.ta
 _MICROSECONDS_A_MILLISECOND = 1000
 
 
-class Changes(NamedTuple):
+class DebeziumChanges(NamedTuple):
     """Rows of changes.
 
     Attributes:
@@ -62,7 +62,7 @@ def envelope_fields(schema: pa.Schema) -> list[pa.Field]:
     return [pa.field("before", row), pa.field("after", row), pa.field("op", pa.string())]
 
 
-def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema, *, upserts: bool = False) -> Changes:
+def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema, *, upserts: bool = False) -> DebeziumChanges:
     """Return the rows of envelopes; an update gives its old row and then its new one.
 
     Args:
@@ -82,7 +82,7 @@ def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema, *, upserts: bool = 
     count = envelopes.num_rows
     if is_insert.all() and is_valid.all():
         rows = pa.RecordBatch.from_arrays([after.field(i) for i in range(len(schema))], schema=schema)
-        return Changes(rows, _kind_names(np.zeros(count, np.int8)), np.arange(count, dtype=np.int32), [])
+        return DebeziumChanges(rows, _kind_names(np.zeros(count, np.int8)), np.arange(count, dtype=np.int32), [])
     # Up to two rows an envelope, taken from all rows before followed by all rows after
     sources = np.stack([np.where(is_insert, count, 0) + np.arange(count), count + np.arange(count)], axis=1)
     first_kind = np.where(is_insert, _INSERT, np.where(is_update, _UPDATE_BEFORE, _DELETE))
@@ -92,7 +92,7 @@ def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema, *, upserts: bool = 
     columns = [pa.concat_arrays([before.field(i), after.field(i)]).take(indices) for i in range(len(schema))]
     envelope_index = np.repeat(np.arange(count, dtype=np.int32), has_row.sum(axis=1))
     rows = pa.RecordBatch.from_arrays(columns, schema=schema)
-    return Changes(rows, _kind_names(kinds[has_row]), envelope_index, errors)
+    return DebeziumChanges(rows, _kind_names(kinds[has_row]), envelope_index, errors)
 
 
 def envelopes_of(rows: pa.RecordBatch, row_kinds: pa.StringArray | None) -> pa.RecordBatch:

@@ -59,7 +59,7 @@ class ArrowJsonConverter:
         Raises:
             MessageError: A time is outside the years 0001 to 9999.
         """
-        findings = _Findings()
+        findings = _ExactRows()
         columns = []
         for schema_field, column in zip(self._schema, rows.columns, strict=True):
             converter = _ColumnConverter(schema_field.name, self._options, findings)
@@ -69,7 +69,7 @@ class ArrowJsonConverter:
 
 
 @dataclass
-class _Findings:
+class _ExactRows:
     """The rows that need the exact writer, and the number of marked numbers."""
 
     exact: np.ndarray | Literal[True] | None = None
@@ -90,7 +90,7 @@ class _Findings:
 class _ColumnConverter:
     name: str
     options: JsonOptions
-    findings: _Findings
+    findings: _ExactRows
 
     def convert(self, column: pa.Array, top: bool = False) -> pa.Array:
         """Convert a column; values that JSON has no type for become text."""

@@ -16,7 +16,7 @@ Split = Callable[[bytes], tuple[bytes, bytes]]
 """Splits a message into its frame and the rest; MalformedMessageError when it has no frame."""
 
 
-class _Part(NamedTuple):
+class _FrameRows(NamedTuple):
     """The rows of the messages of one frame, and for each the index of its message in the batch."""
 
     rows: pa.RecordBatch
@@ -91,14 +91,14 @@ class FramedDecoder(Decoder):
         return self._decoders[frame]
 
 
-def _decode(decoder: Decoder, indices: list[int], bodies: list[bytes], errors: list[MalformedMessage]) -> _Part:
+def _decode(decoder: Decoder, indices: list[int], bodies: list[bytes], errors: list[MalformedMessage]) -> _FrameRows:
     decoded = decoder.decode(Payloads(bodies))
     errors += [MalformedMessage(indices[error.index], error.reason) for error in decoded.errors]
     index = np.array(indices, np.int32)
-    return _Part(decoded.rows, index if decoded.message_index is None else index[decoded.message_index.to_numpy()])
+    return _FrameRows(decoded.rows, index if decoded.message_index is None else index[decoded.message_index.to_numpy()])
 
 
-def _merge(parts: list[_Part], schema: pa.Schema) -> tuple[pa.RecordBatch, np.ndarray]:
+def _merge(parts: list[_FrameRows], schema: pa.Schema) -> tuple[pa.RecordBatch, np.ndarray]:
     if not parts:
         return empty_batch(schema), np.empty(0, np.int32)
     if len(parts) == 1:

@@ -29,7 +29,7 @@ class SchemaNotFoundError(Exception):
     """The registry has no schema of the expected type for an id; says why."""
 
 
-class Reference(NamedTuple):
+class SchemaReference(NamedTuple):
     """A schema that another one refers to.
 
     Attributes:
@@ -55,7 +55,7 @@ class SchemaText(NamedTuple):
     """
 
     text: str
-    references: tuple[Reference, ...] = ()
+    references: tuple[SchemaReference, ...] = ()
     direct: tuple[str, ...] = ()
 
 
@@ -115,7 +115,7 @@ class SchemaRegistry(Generic[S]):
         text = self._text(found.schema, what)
         return Latest(int(found.schema_id), text, self._parsed(text, what))
 
-    def register(self, subject: str, text: str, references: Sequence[Reference] = (), *, is_new: bool) -> int:
+    def register(self, subject: str, text: str, references: Sequence[SchemaReference] = (), *, is_new: bool) -> int:
         """Return the id of a schema under a subject.
 
         Args:
@@ -195,7 +195,7 @@ class SchemaRegistry(Generic[S]):
     def _text(self, schema: Any, what: str) -> SchemaText:
         if (schema.schema_type or "AVRO") != self._type:
             raise SchemaNotFoundError(f"{what} is of type {schema.schema_type or 'AVRO'}, expected {self._type}")
-        references: dict[tuple[str, int], Reference] = {}
+        references: dict[tuple[str, int], SchemaReference] = {}
         try:
             self._add_references(schema, references)
         except RegistryRefusalError as error:
@@ -203,14 +203,14 @@ class SchemaRegistry(Generic[S]):
         direct = tuple(each.name for each in schema.references or ())
         return SchemaText(schema.schema_str, tuple(references.values()), direct)
 
-    def _add_references(self, schema: Any, references: dict[tuple[str, int], Reference]) -> None:
+    def _add_references(self, schema: Any, references: dict[tuple[str, int], SchemaReference]) -> None:
         for reference in schema.references or ():
             key = (reference.subject, reference.version)
             if key not in references:
                 request = functools.partial(_get_version, *key, self._fetch_format)
                 referred = self._client.call(request, f"subject {key[0]!r}, version {key[1]}").schema
                 self._add_references(referred, references)
-                references[key] = Reference(reference.name, referred.schema_str, *key)
+                references[key] = SchemaReference(reference.name, referred.schema_str, *key)
 
 
 _SCHEMAS = {"AVRO": "an Avro schema", "PROTOBUF": "a protobuf schema", "JSON": "a JSON Schema"}

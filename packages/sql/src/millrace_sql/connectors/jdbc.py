@@ -101,7 +101,7 @@ class JdbcOptions:
         )
 
 
-class JdbcSource(TableSource):
+class JdbcTableSource(TableSource):
     """Read of a table of a database.
 
     A stream that is joined with it reads it again in each micro-batch: rows see it as it is then.
@@ -131,7 +131,7 @@ class JdbcSource(TableSource):
         return as_declared(_load(self._table, self._options, spark), self._table)
 
 
-class JdbcSink(TableSink):
+class JdbcTableSink(TableSink):
     """Write of rows that are inserted into a table of a database.
 
     Args:
@@ -174,13 +174,13 @@ class JdbcTableFactory(TableFactory):
         found = [TableColumn(each.name, each.dataType, each.nullable) for each in schema]
         return (*table.columns, *(column for column in found if column.name not in declared))
 
-    def source(self, table: TableDescription) -> JdbcSource:
+    def source(self, table: TableDescription) -> JdbcTableSource:
         """Return a reader of the table."""
-        return JdbcSource(table, self._parse(table))
+        return JdbcTableSource(table, self._parse(table))
 
-    def sink(self, table: TableDescription) -> JdbcSink:
+    def sink(self, table: TableDescription) -> JdbcTableSink:
         """Return a writer of the table."""
-        return JdbcSink(table, self._parse(table))
+        return JdbcTableSink(table, self._parse(table))
 
     def _parse(self, table: TableDescription) -> JdbcOptions:
         options: JdbcOptions = self.parse_options(table)

@@ -20,7 +20,7 @@ from millrace_sql.connectors.kafka.data_source_options import KafkaTable, kafka_
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from millrace_catalog import EvolvingQuery, TableSink
+    from millrace_catalog import EvolvingQuery, ReplicationSink
 
 _FIXED_TYPES = "json.infer-schema.fixed-types"
 _SAMPLE = ("scan.max.pre.fetch.records", "infer-schema.max-columns", "schema.inference.strategy")
@@ -135,7 +135,7 @@ def described_copy(source: TableDescription, added_columns: Mapping[str, str]) -
     return TableCopy(topic, Properties(catalog_options), Properties(read_options), {**computed, **added_columns})
 
 
-def copy_sink(target: TableDescription, connector: str) -> TableSink:
+def copy_sink(target: TableDescription, connector: str) -> ReplicationSink:
     """Return the sink of a copy.
 
     Raises:

@@ -10,11 +10,11 @@ from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.definitions.checks import check_definition, referenced_columns
 from millrace_sql.definitions.model import TableDefinition, shown
 from millrace_sql.errors import SqlError
-from millrace_sql.script_texts import NOWHERE, Position, SqlText
+from millrace_sql.script_texts import NOWHERE, ScriptPosition, SqlText
 from millrace_sql.statements import AddedColumn, Column, ColumnChanges, ComputedColumn, PhysicalColumn
 
 
-def change_columns(table: TableDefinition, changes: ColumnChanges, position: Position) -> TableDefinition:
+def change_columns(table: TableDefinition, changes: ColumnChanges, position: ScriptPosition) -> TableDefinition:
     """Return a table with changed columns, checked.
 
     Args:
@@ -48,7 +48,7 @@ def _without_place(column: Column) -> Column:
 
 
 class _Alteration:
-    def __init__(self, table: TableDefinition, position: Position) -> None:
+    def __init__(self, table: TableDefinition, position: ScriptPosition) -> None:
         self._table = table
         self._position = position
 

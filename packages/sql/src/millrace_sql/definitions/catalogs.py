@@ -36,7 +36,7 @@ class SqlCatalog(ABC):
 
 
 @dataclass
-class Database:
+class CatalogDatabase:
     """A database.
 
     Attributes:
@@ -56,7 +56,7 @@ class DefinedCatalog(SqlCatalog):
     """
 
     def __init__(self) -> None:
-        self.content: dict[str, Database] = {}
+        self.content: dict[str, CatalogDatabase] = {}
 
     def databases(self) -> list[str]:
         """Return the names of its databases, sorted."""

@@ -17,13 +17,13 @@ from millrace_sql.definitions.event_time import watermark_delay_ms
 from millrace_sql.definitions.legacy_options import legacy_advice
 from millrace_sql.definitions.model import CONNECTOR, TableDefinition, shown
 from millrace_sql.errors import SqlError
-from millrace_sql.script_texts import Identifier, Position
+from millrace_sql.script_texts import Identifier, ScriptPosition
 from millrace_sql.statements import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 
 _EVENT_TIMES = ("TIMESTAMP", "TIMESTAMP_LTZ")
 
 
-def check_definition(table: TableDefinition, position: Position) -> TableDefinition:
+def check_definition(table: TableDefinition, position: ScriptPosition) -> TableDefinition:
     """Check that the parts of a definition fit each other, and return it with the columns of its key NOT NULL.
 
     Args:
@@ -42,7 +42,7 @@ def check_definition(table: TableDefinition, position: Position) -> TableDefinit
     return replace(table, options=Properties(table.options))
 
 
-def _check_connector(table: TableDefinition, position: Position) -> None:
+def _check_connector(table: TableDefinition, position: ScriptPosition) -> None:
     if not table.options.get(CONNECTOR):
         name = shown(table.identifier)
         given = closest(CONNECTOR, table.options)
@@ -51,7 +51,7 @@ def _check_connector(table: TableDefinition, position: Position) -> None:
         raise SqlError(f"table {name}: {problem}", position)
 
 
-def _check_names(columns: tuple[Column, ...], position: Position) -> None:
+def _check_names(columns: tuple[Column, ...], position: ScriptPosition) -> None:
     count = Counter(column.name.lower() for column in columns)
     seen: set[str] = set()
     for column in columns:
@@ -143,7 +143,7 @@ def _is_event_time(type_: DataType) -> bool:
     return getattr(type_, "kind", None) in _EVENT_TIMES
 
 
-def _check_partition_keys(table: TableDefinition, position: Position) -> None:
+def _check_partition_keys(table: TableDefinition, position: ScriptPosition) -> None:
     for name in table.partition_keys:
         column = _find(table.columns, name)
         if column is None:

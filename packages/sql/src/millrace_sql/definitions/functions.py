@@ -15,7 +15,7 @@ from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import shown
 from millrace_sql.errors import SqlError
-from millrace_sql.planner.user_functions import UserFunction
+from millrace_sql.planner.user_functions import CatalogFunction
 from millrace_sql.script_texts import Identifier
 from millrace_sql.statements import CreateFunction, Drop
 
@@ -24,7 +24,7 @@ _PYTHON = "write LANGUAGE PYTHON, with a function of Python: AS 'module.function
 
 @dataclass(frozen=True)
 class _Defined:
-    function: UserFunction
+    function: CatalogFunction
     is_temporary: bool
 
 
@@ -39,12 +39,12 @@ class FunctionDefinitions:
     def __init__(self, catalogs: CatalogManager, kept: KeptDefinitions | None = None) -> None:
         self._catalogs = catalogs
         self._kept = kept
-        self._system: dict[str, UserFunction] = {}
+        self._system: dict[str, CatalogFunction] = {}
         self._defined: dict[tuple[str, ...], _Defined] = {}
         for statement in catalogs.kept_functions:
             self._defined[_key(statement.function)] = _Defined(_load(statement), is_temporary=False)
 
-    def create(self, statement: CreateFunction) -> UserFunction | None:
+    def create(self, statement: CreateFunction) -> CatalogFunction | None:
         """Add a function, and return it; None where there is one of the name already and IF NOT EXISTS.
 
         Raises:
@@ -102,7 +102,7 @@ class FunctionDefinitions:
         if self._kept is not None and not found.is_temporary:
             self._kept.delete_function(whole)
 
-    def find(self, parts: tuple[str, ...]) -> UserFunction | None:
+    def find(self, parts: tuple[str, ...]) -> CatalogFunction | None:
         """Return a function by its name, as a query writes it; None for another name."""
         if len(parts) == 1 and parts[0].lower() in self._system:
             return self._system[parts[0].lower()]
@@ -116,7 +116,7 @@ class FunctionDefinitions:
         here = (self._catalogs.current_catalog, self._catalogs.current_database)
         return sorted({*self._system, *(name for *database, name in self._defined if tuple(database) == here)})
 
-    def functions(self) -> Iterator[UserFunction]:
+    def functions(self) -> Iterator[CatalogFunction]:
         """Yield all functions."""
         yield from self._system.values()
         yield from (defined.function for defined in self._defined.values())
@@ -132,9 +132,9 @@ class FunctionDefinitions:
         return SqlError(f"there is no function {shown(name)}{hint}", name.position)
 
 
-def _load(statement: CreateFunction) -> UserFunction:
+def _load(statement: CreateFunction) -> CatalogFunction:
     try:
-        return UserFunction.of(shown(statement.function), statement.path)
+        return CatalogFunction.of(shown(statement.function), statement.path)
     except FunctionError as error:
         name = shown(statement.function)
         raise SqlError(f"function {name}, {statement.path!r}: {error}", statement.function.position) from error

@@ -13,7 +13,7 @@ from millrace_sql.definitions.store import DefinitionStore
 from millrace_sql.errors import SqlError
 from millrace_sql.parser import parse
 from millrace_sql.render import render
-from millrace_sql.script_texts import NOWHERE, Identifier, Position
+from millrace_sql.script_texts import NOWHERE, Identifier, ScriptPosition
 from millrace_sql.statements import (
     CreateCatalog,
     CreateDatabase,
@@ -41,7 +41,7 @@ class KeptDefinitions:
     def __init__(self, store: DefinitionStore) -> None:
         self._store = store
 
-    def check_secrets(self, what: str, options: Mapping[str, str], position: Position) -> None:
+    def check_secrets(self, what: str, options: Mapping[str, str], position: ScriptPosition) -> None:
         """Raise SqlError when an option holds a secret that would be written to a file."""
         plain = plain_secrets(options)
         if plain:

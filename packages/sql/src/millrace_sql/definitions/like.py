@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.definitions.model import TableDefinition, shown
 from millrace_sql.errors import SqlError
-from millrace_sql.script_texts import Position
+from millrace_sql.script_texts import ScriptPosition
 from millrace_sql.statements import Column, ComputedColumn, Like, LikeFeature, MetadataColumn, PhysicalColumn
 
 Strategy = Literal["INCLUDING", "EXCLUDING", "OVERWRITING"]
@@ -29,7 +29,7 @@ _DEFAULTS: dict[LikeFeature, Strategy] = {
 _NOT_OVERWRITTEN = ("ALL", "CONSTRAINTS", "PARTITIONS")
 
 
-def merge_like(table: TableDefinition, base: TableDefinition, like: Like, position: Position) -> TableDefinition:
+def merge_like(table: TableDefinition, base: TableDefinition, like: Like, position: ScriptPosition) -> TableDefinition:
     """Return a definition with what LIKE takes from the base table.
 
     Args:
@@ -54,7 +54,7 @@ def merge_like(table: TableDefinition, base: TableDefinition, like: Like, positi
     )
 
 
-def _strategies(like: Like, position: Position) -> dict[LikeFeature, Strategy]:
+def _strategies(like: Like, position: ScriptPosition) -> dict[LikeFeature, Strategy]:
     given: dict[LikeFeature, Strategy] = {}
     for strategy, feature in like.features:
         if strategy == "OVERWRITING" and feature in _NOT_OVERWRITTEN:
@@ -68,7 +68,7 @@ def _strategies(like: Like, position: Position) -> dict[LikeFeature, Strategy]:
 
 
 class _Merge:
-    def __init__(self, base: str, strategies: Mapping[LikeFeature, Strategy], position: Position) -> None:
+    def __init__(self, base: str, strategies: Mapping[LikeFeature, Strategy], position: ScriptPosition) -> None:
         self._base = base
         self._strategies = strategies
         self._position = position

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from millrace.options.suggestions import closest
 from millrace.plugins import CATALOG, plugin_manager
 from millrace_catalog.types.identifiers import quote_name
-from millrace_sql.definitions.catalogs import Database, DefinedCatalog, PluginCatalog, SqlCatalog
+from millrace_sql.definitions.catalogs import CatalogDatabase, DefinedCatalog, PluginCatalog, SqlCatalog
 from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.model import DataFrameView, Definition, shown
 from millrace_sql.definitions.secrets import References
 from millrace_sql.errors import SqlError
-from millrace_sql.script_texts import Identifier, Position
+from millrace_sql.script_texts import Identifier, ScriptPosition
 from millrace_sql.statements import CreateCatalog, CreateFunction
 
 _IN_MEMORY = "generic_in_memory"
@@ -41,7 +41,7 @@ class CatalogManager:
         self._kept = kept
         self._temporary: dict[Identifier, Definition] = {}
         built_in = DefinedCatalog()
-        built_in.content[database] = Database()
+        built_in.content[database] = CatalogDatabase()
         self._built_in = catalog
         self._catalogs: dict[str, SqlCatalog] = {catalog: built_in}
         self.kept_functions: list[CreateFunction] = []
@@ -59,7 +59,7 @@ class CatalogManager:
         """Return the names of all catalogs, sorted."""
         return sorted(self._catalogs)
 
-    def catalog(self, name: str, position: Position | None = None) -> SqlCatalog:
+    def catalog(self, name: str, position: ScriptPosition | None = None) -> SqlCatalog:
         """Return a catalog.
 
         Raises:
@@ -73,14 +73,14 @@ class CatalogManager:
         """Return the names of the databases of a catalog, by default the current one, sorted."""
         return self.catalog(catalog or self.current_catalog).databases()
 
-    def check_database(self, catalog: str, database: str, position: Position | None = None) -> None:
+    def check_database(self, catalog: str, database: str, position: ScriptPosition | None = None) -> None:
         """Raise SqlError when there is no such database."""
         databases = self.catalog(catalog, position).databases()
         if database not in databases:
             name = f"{quote_name(catalog)}.{quote_name(database)}"
             raise SqlError(f"there is no database {name}{_nearest(database, databases)}", position)
 
-    def use(self, catalog: str, database: str | None, position: Position | None = None) -> None:
+    def use(self, catalog: str, database: str | None, position: ScriptPosition | None = None) -> None:
         """Change the current catalog and database; without a database, the catalog's only or first one.
 
         Raises:
@@ -173,7 +173,7 @@ class CatalogManager:
             if if_not_exists:
                 return
             raise SqlError(f"database {shown(name)} exists already", name.position)
-        content[database] = Database(comment)
+        content[database] = CatalogDatabase(comment)
         if self._kept is not None:
             self._kept.save_database(catalog, database, comment)
 
@@ -214,7 +214,7 @@ class CatalogManager:
         if self._kept is not None:
             self._kept.save_catalog(statement)
 
-    def drop_catalog(self, name: str, *, if_exists: bool, position: Position | None = None) -> None:
+    def drop_catalog(self, name: str, *, if_exists: bool, position: ScriptPosition | None = None) -> None:
         """Remove a catalog.
 
         Raises:
@@ -242,13 +242,13 @@ class CatalogManager:
             if unknown:
                 raise SqlError(f"a catalog of type {kind!r} has no option {unknown[0]!r}", statement.position)
             catalog = DefinedCatalog()
-            catalog.content[options.get("default-database", "default")] = Database()
+            catalog.content[options.get("default-database", "default")] = CatalogDatabase()
             return catalog
         resolved = self._references.resolve(quote_name(statement.name), options)
         plugin = plugin_manager().load(CATALOG, kind).from_options(resolved)
         return PluginCatalog.create(plugin, dict(options))
 
-    def _defined(self, name: str, position: Position | None) -> DefinedCatalog:
+    def _defined(self, name: str, position: ScriptPosition | None) -> DefinedCatalog:
         catalog = self.catalog(name, position)
         if not isinstance(catalog, DefinedCatalog):
             raise SqlError(
@@ -292,11 +292,11 @@ class CatalogManager:
                 self.kept_functions.append(each)
             elif isinstance(each, tuple):
                 catalog, database, comment = each
-                self._defined(catalog, None).content.setdefault(database, Database(comment))
+                self._defined(catalog, None).content.setdefault(database, CatalogDatabase(comment))
             else:
                 catalog, database, name = each.identifier.parts
                 databases = self._defined(catalog, None).content
-                databases.setdefault(database, Database()).objects[name] = each
+                databases.setdefault(database, CatalogDatabase()).objects[name] = each
 
 
 def _kind_of(definition: Definition) -> str:

@@ -10,13 +10,13 @@ from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_catalog.types.identifiers import quote_name
 from millrace_sql.errors import SqlError
 from millrace_sql.planner.model import QueryPlan
-from millrace_sql.script_texts import Position
+from millrace_sql.script_texts import ScriptPosition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def check_changelog(plan: QueryPlan, accepted: ChangelogMode, table: str, position: Position) -> None:
+def check_changelog(plan: QueryPlan, accepted: ChangelogMode, table: str, position: ScriptPosition) -> None:
     """Check that a sink can take the rows of a query.
 
     Args:
@@ -54,7 +54,7 @@ def old_rows_for(
     accepted: ChangelogMode,
     primary_key: tuple[str, ...],
     sink_names: Mapping[str, str],
-    position: Position,
+    position: ScriptPosition,
 ) -> OldRows:
     """Decide what becomes of the old rows of updates.
 

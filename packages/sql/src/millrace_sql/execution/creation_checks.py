@@ -10,7 +10,7 @@ from millrace.contracts import TableDescription, TableFactory
 from millrace.errors import OptionsError, SchemaError, UnknownPluginError
 from millrace_sql.definitions.model import CONNECTOR, TableDefinition
 from millrace_sql.errors import SqlError
-from millrace_sql.script_texts import Options, Position
+from millrace_sql.script_texts import Options, ScriptPosition
 
 
 def check_with_factory(factory: TableFactory, table: TableDescription, without_value: AbstractSet[str]) -> None:
@@ -33,7 +33,7 @@ def check_with_factory(factory: TableFactory, table: TableDescription, without_v
 
 
 @contextmanager
-def located(table: TableDefinition, options: Mapping[str, str], position: Position) -> Iterator[None]:
+def located(table: TableDefinition, options: Mapping[str, str], position: ScriptPosition) -> Iterator[None]:
     """Give an error about a table's options or columns the place of the first one that it names.
 
     Args:
@@ -55,7 +55,7 @@ def located(table: TableDefinition, options: Mapping[str, str], position: Positi
         raise SqlError(str(error), _place(named, options) or next(columns, None) or position) from error
 
 
-def _place(names: AbstractSet[str], options: Mapping[str, str]) -> Position | None:
+def _place(names: AbstractSet[str], options: Mapping[str, str]) -> ScriptPosition | None:
     positions = options.positions if isinstance(options, Options) else {}
     return min((positions[name] for name in names if name in positions), default=None)
 

@@ -19,7 +19,7 @@ from millrace_sql.definitions.model import CONNECTOR, Definition, TableDefinitio
 from millrace_sql.errors import SqlError
 from millrace_sql.execution.creation_checks import located
 from millrace_sql.planner.model import TableLookup
-from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 from millrace_sql.statements import AlterTable, CreateTable, CreateView, Drop, PhysicalColumn
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class DefinitionRunner:
             )
         self._catalogs.drop(found)
 
-    def _check(self, table: TableDefinition, options: Mapping[str, str], position: Position) -> None:
+    def _check(self, table: TableDefinition, options: Mapping[str, str], position: ScriptPosition) -> None:
         """Check a table with its connector, and place what it says about options and columns in the statement."""
         with located(table, options, position):
             self._check_table(table)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from millrace_sql.errors import SqlError, SqlSyntaxError
 from millrace_sql.planner.query_text import parse_query
 from millrace_sql.script_texts import SqlText
-from millrace_sql.statements import CreateTable, CreateView, Explain, Insert, Query, Statement, StatementSet
+from millrace_sql.statements import CreateTable, CreateView, ExecuteStatementSet, Explain, Insert, Query, Statement
 
 
 def check_queries(statements: Sequence[Statement]) -> None:
@@ -28,7 +28,7 @@ def check_queries(statements: Sequence[Statement]) -> None:
 
 
 def _queries(statement: object) -> Iterator[SqlText]:
-    if isinstance(statement, StatementSet):
+    if isinstance(statement, ExecuteStatementSet):
         yield from (insert.query for insert in statement.inserts)
     elif isinstance(statement, Explain):
         yield from _queries(statement.statement)

@@ -40,6 +40,7 @@ from millrace_sql.statements import (
     CreateView,
     Describe,
     Drop,
+    ExecuteStatementSet,
     Explain,
     Insert,
     Query,
@@ -47,7 +48,6 @@ from millrace_sql.statements import (
     SetOption,
     Show,
     Statement,
-    StatementSet,
     Use,
 )
 
@@ -166,12 +166,12 @@ class StatementRunner:
             raise
         return started
 
-    def explain(self, statement: Query | Insert | StatementSet) -> str:
+    def explain(self, statement: Query | Insert | ExecuteStatementSet) -> str:
         """Return the plan of a query, an INSERT or a statement set, with the changelog mode of each step."""
         if isinstance(statement, Query):
             plan = self._checked_plan(statement.query)
             return _explained([plan.explain()], [plan.sql])
-        inserts = statement.inserts if isinstance(statement, StatementSet) else (statement,)
+        inserts = statement.inserts if isinstance(statement, ExecuteStatementSet) else (statement,)
         planned: list[PlannedInsert] = [self.inserts.plan(insert) for insert in inserts]
         self._check(planned)
         return _explained([each.explain() for each in planned], [each.plan.sql for each in planned])
@@ -202,7 +202,7 @@ class StatementRunner:
             return self._planner.of_query(statement.query)
         if isinstance(statement, Insert):
             return self._planner.of_insert(statement)
-        if isinstance(statement, StatementSet):
+        if isinstance(statement, ExecuteStatementSet):
             plan = JobPlan()
             for insert in statement.inserts:
                 plan += self._planner.of_insert(insert, is_one_of_many=len(statement.inserts) > 1)
@@ -323,7 +323,7 @@ class StatementRunner:
         return self.run_inserts([statement])
 
     @run.register
-    def _(self, statement: StatementSet) -> TableResult:
+    def _(self, statement: ExecuteStatementSet) -> TableResult:
         return self.run_inserts(statement.inserts)
 
     @run.register

@@ -9,23 +9,23 @@ from millrace_catalog.types.identifiers import quote_name
 from millrace_catalog.types.parse import type_builder
 from millrace_sql import statements as s
 from millrace_sql.errors import SqlSyntaxError
-from millrace_sql.script_texts import NOWHERE, Identifier, Options, Position, SqlText
+from millrace_sql.script_texts import NOWHERE, Identifier, Options, ScriptPosition, SqlText
 
 if TYPE_CHECKING:
     from lark import Token
 
 
-class _Part(NamedTuple):
+class _Attribute(NamedTuple):
     """An attribute of a statement, and its value."""
 
     attribute: str
     value: Any
-    position: Position = NOWHERE
+    position: ScriptPosition = NOWHERE
 
 
 class _Name(NamedTuple):
     text: str
-    position: Position
+    position: ScriptPosition
 
 
 def statement_builder() -> object:
@@ -60,20 +60,20 @@ class _StatementBuilder:
     def text(self, children: list[Token]) -> str:
         return _unquoted(children[0])
 
-    def comment(self, children: list[Token]) -> _Part:
-        return _Part("comment", _unquoted(children[0]), _position(children[0]))
+    def comment(self, children: list[Token]) -> _Attribute:
+        return _Attribute("comment", _unquoted(children[0]), _position(children[0]))
 
     def option(self, children: list[Token]) -> tuple[_Name, str]:
         key, value = children
         return _Name(_unquoted(key), _position(key)), _unquoted(value)
 
-    def options(self, children: list[tuple[_Name, str]]) -> _Part:
+    def options(self, children: list[tuple[_Name, str]]) -> _Attribute:
         _check_once("option", (key for key, _ in children))
         positions = {key.text: key.position for key, _ in children}
         options = Options({key.text: value for key, value in children}, positions)
-        return _Part("options", options, children[0][0].position)
+        return _Attribute("options", options, children[0][0].position)
 
-    def hint(self, children: list[_Part]) -> _Part:
+    def hint(self, children: list[_Attribute]) -> _Attribute:
         return children[0]._replace(attribute="hint_options")
 
     def query(self, children: list[Token]) -> SqlText:
@@ -81,32 +81,32 @@ class _StatementBuilder:
 
     expression = query
 
-    def or_replace(self, _: list[Any]) -> _Part:
-        return _Part("or_replace", True)
+    def or_replace(self, _: list[Any]) -> _Attribute:
+        return _Attribute("or_replace", True)
 
-    def temporary(self, _: list[Any]) -> _Part:
-        return _Part("is_temporary", True)
+    def temporary(self, _: list[Any]) -> _Attribute:
+        return _Attribute("is_temporary", True)
 
-    def if_not_exists(self, _: list[Any]) -> _Part:
-        return _Part("if_not_exists", True)
+    def if_not_exists(self, _: list[Any]) -> _Attribute:
+        return _Attribute("if_not_exists", True)
 
-    def if_exists(self, _: list[Any]) -> _Part:
-        return _Part("if_exists", True)
+    def if_exists(self, _: list[Any]) -> _Attribute:
+        return _Attribute("if_exists", True)
 
     # CREATE TABLE
 
     def create_table(self, children: list[Any]) -> s.CreateTable:
         return s.CreateTable(**_attributes(children, {Identifier: "table", SqlText: "query"}))
 
-    def columns(self, elements: list[Any]) -> _Part:
+    def columns(self, elements: list[Any]) -> _Attribute:
         """Sort the elements of the parentheses; a column with PRIMARY KEY is one with a key behind it."""
         flat = [part for each in elements for part in (each if isinstance(each, list) else [each])]
         columns = [each for each in flat if isinstance(each, s.PhysicalColumn | s.MetadataColumn | s.ComputedColumn)]
         _check_once("column", (_Name(column.name, column.position) for column in columns))
-        parts = [_Part("columns", tuple(columns))]
+        parts = [_Attribute("columns", tuple(columns))]
         for type_, attribute in ((s.PrimaryKey, "primary_key"), (s.Watermark, "watermark")):
-            parts += [_Part(attribute, each, each.position) for each in flat if isinstance(each, type_)]
-        return _Part("parts", parts)
+            parts += [_Attribute(attribute, each, each.position) for each in flat if isinstance(each, type_)]
+        return _Attribute("parts", parts)
 
     def physical_column(self, children: list[Any]) -> list[s.PhysicalColumn | s.PrimaryKey]:
         name, type_, *parts = children
@@ -116,18 +116,18 @@ class _StatementBuilder:
         ]
         return [s.PhysicalColumn(name.text, type_, position=name.position, **attributes), *keys]
 
-    def column_key(self, children: list[_Name]) -> _Part:
-        return _Part("column_key", [children[0].text if children else None])
+    def column_key(self, children: list[_Name]) -> _Attribute:
+        return _Attribute("column_key", [children[0].text if children else None])
 
     def metadata_column(self, children: list[Any]) -> s.MetadataColumn:
         name, type_, *parts = children
         return s.MetadataColumn(name.text, type_, position=name.position, **_attributes(parts))
 
-    def metadata_key(self, children: list[str]) -> _Part:
-        return _Part("key", children[0])
+    def metadata_key(self, children: list[str]) -> _Attribute:
+        return _Attribute("key", children[0])
 
-    def virtual(self, _: list[Any]) -> _Part:
-        return _Part("is_virtual", True)
+    def virtual(self, _: list[Any]) -> _Attribute:
+        return _Attribute("is_virtual", True)
 
     def computed_column(self, children: list[Any]) -> s.ComputedColumn:
         name, expression, *parts = children
@@ -142,26 +142,26 @@ class _StatementBuilder:
         column, expression = children
         return s.Watermark(column.text, expression, column.position)
 
-    def table_clause(self, children: list[_Part]) -> _Part:
+    def table_clause(self, children: list[_Attribute]) -> _Attribute:
         return children[0]
 
-    def partition_keys(self, children: list[tuple[_Name, ...]]) -> _Part:
-        return _Part("partition_keys", _texts(children[0]), children[0][0].position)
+    def partition_keys(self, children: list[tuple[_Name, ...]]) -> _Attribute:
+        return _Attribute("partition_keys", _texts(children[0]), children[0][0].position)
 
-    def like(self, children: list[Any]) -> _Part:
+    def like(self, children: list[Any]) -> _Attribute:
         table, *features = children
-        return _Part("like", s.Like(table, tuple(features)))
+        return _Attribute("like", s.Like(table, tuple(features)))
 
     def like_option(self, children: list[Token]) -> tuple[str, str]:
         strategy, feature = children
         return strategy.upper(), feature.upper()
 
-    def as_table(self, children: list[Any]) -> _Part:
+    def as_table(self, children: list[Any]) -> _Attribute:
         table, *others = children
         added = [each for each in others if isinstance(each, s.AddedColumn)]
         _check_once("column", (_Name(each.column.name, each.column.position) for each in added))
-        options = next((each.value for each in others if isinstance(each, _Part)), Options())
-        return _Part("as_table", s.AsTable(table, tuple(added), options))
+        options = next((each.value for each in others if isinstance(each, _Attribute)), Options())
+        return _Attribute("as_table", s.AsTable(table, tuple(added), options))
 
     def added_column(self, children: list[Any]) -> s.AddedColumn:
         return s.AddedColumn(*children)
@@ -177,8 +177,8 @@ class _StatementBuilder:
     def create_view(self, children: list[Any]) -> s.CreateView:
         return s.CreateView(**_attributes(children, {Identifier: "view", SqlText: "query"}))
 
-    def view_columns(self, children: list[tuple[_Name, ...]]) -> _Part:
-        return _Part("columns", _texts(children[0]))
+    def view_columns(self, children: list[tuple[_Name, ...]]) -> _Attribute:
+        return _Attribute("columns", _texts(children[0]))
 
     def create_catalog(self, children: list[Any]) -> s.CreateCatalog:
         return s.CreateCatalog(**{"options": Options(), **_attributes(children, {_Name: "name"})})
@@ -189,14 +189,14 @@ class _StatementBuilder:
     def create_function(self, children: list[Any]) -> s.CreateFunction:
         return s.CreateFunction(**_attributes(children, {Identifier: "function"}))
 
-    def function_path(self, children: list[Token]) -> _Part:
-        return _Part("path", _unquoted(children[0]), _position(children[0]))
+    def function_path(self, children: list[Token]) -> _Attribute:
+        return _Attribute("path", _unquoted(children[0]), _position(children[0]))
 
-    def language(self, children: list[_Name]) -> _Part:
-        return _Part("language", children[0].text.upper(), children[0].position)
+    def language(self, children: list[_Name]) -> _Attribute:
+        return _Attribute("language", children[0].text.upper(), children[0].position)
 
-    def system(self, _: list[Any]) -> _Part:
-        return _Part("is_system", True)
+    def system(self, _: list[Any]) -> _Attribute:
+        return _Attribute("is_system", True)
 
     def use_catalog(self, children: list[_Name]) -> s.Use:
         return s.Use("CATALOG", self.identifier(children))
@@ -208,8 +208,8 @@ class _StatementBuilder:
         words, parts = _split_words(children)
         return s.Show(kind=words, **_attributes(parts, {Identifier: "subject"}))
 
-    def pattern(self, children: list[Any]) -> _Part:
-        return _Part("parts", [_Part("is_negated", len(children) > 1), _Part("pattern", children[-1])])
+    def pattern(self, children: list[Any]) -> _Attribute:
+        return _Attribute("parts", [_Attribute("is_negated", len(children) > 1), _Attribute("pattern", children[-1])])
 
     def not_like(self, _: list[Any]) -> None:
         return None
@@ -220,29 +220,29 @@ class _StatementBuilder:
     def describe_catalog(self, children: list[Any]) -> s.Describe:
         return s.Describe("CATALOG", **_attributes(map(_as_identifier, children), {Identifier: "name"}))
 
-    def extended(self, _: list[Any]) -> _Part:
-        return _Part("is_extended", True)
+    def extended(self, _: list[Any]) -> _Attribute:
+        return _Attribute("is_extended", True)
 
     def drop(self, children: list[Any]) -> s.Drop:
         words, parts = _split_words(children)
         return s.Drop(kind=words, **_attributes(map(_as_identifier, parts), {Identifier: "name"}))
 
-    def cascade(self, _: list[Any]) -> _Part:
-        return _Part("is_cascade", True)
+    def cascade(self, _: list[Any]) -> _Attribute:
+        return _Attribute("is_cascade", True)
 
     def alter_table(self, children: list[Any]) -> s.AlterTable:
         renamed = [each._replace(attribute="set_options") if _is_options(each) else each for each in children]
         return s.AlterTable(**_attributes(renamed, {Identifier: "table"}))
 
-    def reset_options(self, children: list[Token]) -> _Part:
+    def reset_options(self, children: list[Token]) -> _Attribute:
         keys = [_Name(_unquoted(key), _position(key)) for key in children]
         _check_once("option", keys)
-        return _Part("reset_options", _texts(keys))
+        return _Attribute("reset_options", _texts(keys))
 
-    def add_elements(self, children: list[Any]) -> _Part:
+    def add_elements(self, children: list[Any]) -> _Attribute:
         return _column_changes("ADD", children)
 
-    def modify_elements(self, children: list[Any]) -> _Part:
+    def modify_elements(self, children: list[Any]) -> _Attribute:
         return _column_changes("MODIFY", children)
 
     def placed_column(self, children: list[Any]) -> list[Any]:
@@ -251,21 +251,21 @@ class _StatementBuilder:
         column, *keys = column if isinstance(column, list) else [column]
         return [s.AddedColumn(column, *place), *keys]
 
-    def drop_columns(self, children: list[Any]) -> _Part:
+    def drop_columns(self, children: list[Any]) -> _Attribute:
         names = children[0] if isinstance(children[0], tuple) and not isinstance(children[0], _Name) else children
-        return _Part("column_changes", s.ColumnChanges("DROP", names=_texts(names)))
+        return _Attribute("column_changes", s.ColumnChanges("DROP", names=_texts(names)))
 
-    def drop_primary_key(self, _: list[Any]) -> _Part:
-        return _Part("column_changes", s.ColumnChanges("DROP", drops_primary_key=True))
+    def drop_primary_key(self, _: list[Any]) -> _Attribute:
+        return _Attribute("column_changes", s.ColumnChanges("DROP", drops_primary_key=True))
 
-    def drop_watermark(self, _: list[Any]) -> _Part:
-        return _Part("column_changes", s.ColumnChanges("DROP", drops_watermark=True))
+    def drop_watermark(self, _: list[Any]) -> _Attribute:
+        return _Attribute("column_changes", s.ColumnChanges("DROP", drops_watermark=True))
 
-    def rename_column(self, children: list[_Name]) -> _Part:
-        return _Part("column_changes", s.ColumnChanges("RENAME", names=_texts(children)))
+    def rename_column(self, children: list[_Name]) -> _Attribute:
+        return _Attribute("column_changes", s.ColumnChanges("RENAME", names=_texts(children)))
 
-    def new_name(self, children: list[Identifier]) -> _Part:
-        return _Part("new_name", children[0])
+    def new_name(self, children: list[Identifier]) -> _Attribute:
+        return _Attribute("new_name", children[0])
 
     # Queries, INSERT and settings
 
@@ -274,21 +274,21 @@ class _StatementBuilder:
         attributes = _attributes(parts, {Identifier: "table", SqlText: "query"})
         return s.Insert(position=_position(insert), **attributes)
 
-    def overwrite(self, _: list[Any]) -> _Part:
-        return _Part("is_overwrite", True)
+    def overwrite(self, _: list[Any]) -> _Attribute:
+        return _Attribute("is_overwrite", True)
 
-    def partition(self, children: list[tuple[_Name, SqlText]]) -> _Part:
+    def partition(self, children: list[tuple[_Name, SqlText]]) -> _Attribute:
         _check_once("column", (name for name, _ in children))
-        return _Part("partition", {name.text: value.text for name, value in children})
+        return _Attribute("partition", {name.text: value.text for name, value in children})
 
     def partition_value(self, children: list[Any]) -> tuple[_Name, SqlText]:
         return children[0], children[1]
 
-    def insert_columns(self, children: list[tuple[_Name, ...]]) -> _Part:
-        return _Part("columns", _texts(children[0]))
+    def insert_columns(self, children: list[tuple[_Name, ...]]) -> _Attribute:
+        return _Attribute("columns", _texts(children[0]))
 
-    def statement_set(self, inserts: list[s.Insert]) -> s.StatementSet:
-        return s.StatementSet(tuple(inserts))
+    def statement_set(self, inserts: list[s.Insert]) -> s.ExecuteStatementSet:
+        return s.ExecuteStatementSet(tuple(inserts))
 
     def explain(self, children: list[Any]) -> s.Explain:
         *details, statement = children
@@ -311,8 +311,8 @@ class _StatementBuilder:
     setting_value = setting_key
 
 
-def _position(token: Token) -> Position:
-    return Position(token.line or 0, token.column or 0)
+def _position(token: Token) -> ScriptPosition:
+    return ScriptPosition(token.line or 0, token.column or 0)
 
 
 def _unquoted(token: Token) -> str:
@@ -325,20 +325,20 @@ def _texts(names: Iterable[_Name]) -> tuple[str, ...]:
 
 
 def _is_options(child: Any) -> bool:
-    return isinstance(child, _Part) and child.attribute == "options"
+    return isinstance(child, _Attribute) and child.attribute == "options"
 
 
 def _as_identifier(child: Any) -> Any:
     return Identifier((child.text,), child.position) if isinstance(child, _Name) else child
 
 
-def _column_changes(kind: Any, children: list[Any]) -> _Part:
+def _column_changes(kind: Any, children: list[Any]) -> _Attribute:
     flat = [part for each in children for part in (each if isinstance(each, list) else [each])]
     columns = tuple(each for each in flat if isinstance(each, s.AddedColumn))
     _check_once("column", (_Name(each.column.name, each.column.position) for each in columns))
     types = ((s.PrimaryKey, "primary_key"), (s.Watermark, "watermark"))
-    parts = [_Part(name, each, each.position) for type_, name in types for each in flat if isinstance(each, type_)]
-    return _Part("column_changes", s.ColumnChanges(kind, columns, **_attributes(parts)))
+    parts = [_Attribute(name, each, each.position) for type_, name in types for each in flat if isinstance(each, type_)]
+    return _Attribute("column_changes", s.ColumnChanges(kind, columns, **_attributes(parts)))
 
 
 def _split_words(children: list[Any]) -> tuple[Any, list[Any]]:
@@ -357,7 +357,7 @@ def _attributes(children: Iterable[Any], by_type: dict[type, str] | None = None)
     """
     attributes: dict[str, Any] = {}
     for child in children:
-        if not isinstance(child, _Part):
+        if not isinstance(child, _Attribute):
             name = next(name for type_, name in (by_type or {}).items() if isinstance(child, type_))
             attributes[name] = child.text if isinstance(child, _Name) else child
             continue

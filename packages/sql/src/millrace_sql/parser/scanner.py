@@ -11,7 +11,7 @@ from bisect import bisect_right
 from typing import Literal, NamedTuple
 
 from millrace_sql.errors import SqlSyntaxError, UnfinishedSqlError, excerpt_of
-from millrace_sql.script_texts import Position
+from millrace_sql.script_texts import ScriptPosition
 
 _TOKEN = re.compile(
     r"""(?P<blank>[\s\ufeff]++|--[^\n]*+)
@@ -52,12 +52,12 @@ class Script:
         self.text = text
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
 
-    def position(self, offset: int) -> Position:
+    def position(self, offset: int) -> ScriptPosition:
         """Return line and column of an offset."""
         line = bisect_right(self._lines, offset)
-        return Position(line, offset - self._lines[line - 1] + 1)
+        return ScriptPosition(line, offset - self._lines[line - 1] + 1)
 
-    def offset(self, position: Position) -> int:
+    def offset(self, position: ScriptPosition) -> int:
         """Return the offset of a line and column."""
         return self._lines[position.line - 1] + position.column - 1
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from sqlglot import exp
 
 from millrace_catalog.expressions.value_types import kind_of
 from millrace_sql.planner.argument_types import ArgumentType, of_kind, type_of
 from millrace_sql.planner.ordered_values import ORDERED_KINDS, AggregateCall, OrderedKind, ordered_value
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Relation, parse_expression, spark_sql
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 Kind = Literal["count", "sum", "min", "max", "distinct", "spark"] | OrderedKind
 
@@ -95,7 +94,6 @@ class AggregateRewriter:
         return spark_sql(self._replaced(expression.copy()))
 
     def _replaced(self, node: exp.Expr) -> exp.Expr:
-        from sqlglot import exp
 
         for number, group in enumerate(self._groups):
             if same(node, group):
@@ -119,7 +117,6 @@ class AggregateRewriter:
         return f"__value{self.accumulators.index(accumulator)}"
 
     def _aggregate(self, node: exp.Expr, whole: AggregateCall) -> str:
-        from sqlglot import exp
 
         call, condition = whole.function, whole.condition
         if whole.is_ordered:
@@ -142,7 +139,6 @@ class AggregateRewriter:
         return f"CASE WHEN {count} > 0 THEN {self._average(call, total, count, type_)} END"
 
     def _of_spark(self, node: exp.Expr, call: exp.Expr, distinct: exp.Distinct | None) -> str:
-        from sqlglot import exp
 
         if distinct is None:
             return self._column("spark", spark_sql(node))
@@ -162,7 +158,6 @@ class AggregateRewriter:
         raise self._text.error(f"{spark_sql(call)} {reason}: {_ADVICE}", call)
 
     def _count(self, call: exp.Count, distinct: exp.Distinct | None, condition: str) -> str:
-        from sqlglot import exp
 
         values = distinct.expressions if distinct is not None else [call.this, *call.expressions]
         conditions = [f"({spark_sql(value)}) IS NOT NULL" for value in values if len(values) > 1]
@@ -178,7 +173,6 @@ class AggregateRewriter:
         return f"COALESCE({self._column('distinct', _filtered(value, ' AND '.join(conditions)))}, 0L)"
 
     def _type_of(self, call: exp.Expr) -> ArgumentType:
-        from sqlglot import exp
 
         type_ = type_of(call.this, self._relation.types)
         if not type_.is_known and self._text.type_of is not None:
@@ -231,8 +225,6 @@ class AggregateRewriter:
 
 def same(one: exp.Expr, other: exp.Expr) -> bool:
     """Return whether two expressions are the same but for the table that one of them names."""
-    from sqlglot import exp
-
     if isinstance(one, exp.Column) and isinstance(other, exp.Column):
         tables = {one.table.lower(), other.table.lower()} - {""}
         return one.name.lower() == other.name.lower() and len(tables) < 2
@@ -245,8 +237,6 @@ def _filtered(value: str, condition: str) -> str:
 
 def set_size(call: exp.Expr) -> str:
     """Return COUNT(DISTINCT ...), with its FILTER, as the size of a set."""
-    from sqlglot import exp
-
     count = call.this if isinstance(call, exp.Filter) else call
     values = count.this.expressions
     conditions = [f"({spark_sql(value)}) IS NOT NULL" for value in values] if len(values) > 1 else []

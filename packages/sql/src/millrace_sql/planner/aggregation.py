@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.accumulators import Accumulator, AggregateRewriter, same
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.argument_types import type_of_sum
 from millrace_sql.planner.grouping import Grouping, aggregate_calls, grouping_of
 from millrace_sql.planner.query_text import QueryText
@@ -25,9 +28,7 @@ from millrace_sql.planner.window_stages import is_local_time
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
-    from sqlglot import exp
 
-    from millrace_sql.planner.analysis import Analysis
 
 NOW, FIRST, ROWS = "__now", "__first", "__rows"
 
@@ -143,8 +144,6 @@ def _of_rows(value: str, item: exp.Expr, grouping: Grouping, relation: Relation)
 
 def _without_watermark(group: exp.Expr, relation: Relation) -> exp.Expr:
     """Return a group by which Spark drops no late rows, as it does by a column with a watermark."""
-    from sqlglot import exp
-
     is_column = isinstance(group, exp.Column) and group.name.lower() in relation.event_time
     if not is_column or is_local_time(relation, group.name.lower()):
         return group
@@ -195,7 +194,6 @@ def _key_of(analysis: Analysis, grouping: Grouping, state: int) -> tuple[str, ..
 def _types_of_results(grouping: Grouping, relation: Relation) -> dict[str, DataType]:
     """Return the types of groups, counts, least and greatest values that are known, by the names of their columns."""
     from pyspark.sql.types import LongType
-    from sqlglot import exp
 
     types: dict[str, DataType] = {}
     for item, name in grouping.items:
@@ -238,8 +236,6 @@ def _spark_aggregate(
 
 def _add_time(inner: exp.Select, source: Source) -> None:
     """Give the rows of a stream the time of their micro-batch: a group whose least one is the current one is new."""
-    from sqlglot import exp
-
     for item in (inner.args["from_"], *(inner.args.get("joins") or ())):
         table = item.this
         if table.alias_or_name.lower() != source.alias.lower():

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
-    from sqlglot import exp
 
 _INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 _FLOATS = {"float", "double"}
@@ -34,8 +35,6 @@ UNKNOWN = ArgumentType()
 
 def type_of(expression: exp.Expr, columns: Mapping[str, Any]) -> ArgumentType:
     """Return the type of an expression over columns, which are known by their names in lower case."""
-    from sqlglot import exp
-
     if isinstance(expression, exp.Paren | exp.Neg):
         return type_of(expression.this, columns)
     if isinstance(expression, exp.Column):

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from itertools import dropwhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import sqlglot
+from sqlglot import exp
+
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.query_text import DIALECT, QueryText
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, spark_sql
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.volatile import selected_columns
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
 
 _ARRIVAL = "MONOTONICALLY_INCREASING_ID()"
 
 
 def plan_batch_select(analysis: Analysis, text: QueryText, node: exp.Select, sources: tuple[Source, ...]) -> Relation:
     """Return the relation of a SELECT of a batch."""
-    from sqlglot import exp
-
     _number_by_arrival(analysis, text, node, sources)
     step: Step | None = None
     for source in sources:
@@ -53,8 +50,6 @@ def _number_by_arrival(analysis: Analysis, text: QueryText, node: exp.Select, so
 
     The processing time of all rows of a batch is one. Rows in its descending order are those of the last arrival first.
     """
-    from sqlglot import exp
-
     times = frozenset[str]().union(*(source.relation.processing_time for source in sources))
     for window in node.find_all(exp.Window):
         order = window.args.get("order")
@@ -70,8 +65,6 @@ def _number_by_arrival(analysis: Analysis, text: QueryText, node: exp.Select, so
 
 def _end_of(text: QueryText, window: Any) -> int | None:
     """Return the offset of the parenthesis that ends a window; None where nothing tells its place."""
-    import sqlglot
-
     starts = [part.meta["start"] for part in window.walk() if "start" in part.meta]
     tokens = (token for token in sqlglot.tokenize(text.text, dialect=DIALECT) if starts and token.start >= min(starts))
     depth = 0

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from millrace_sql.planner.ordered_values import AggregateCall
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Relation, output_name
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _GROUPING_SETS = ("rollup", "cube", "grouping_sets")
 
 
 def aggregates_of(node: exp.Select) -> list[exp.Expr]:
     """Return the calls of aggregate functions in a query's SELECT and HAVING, not those of its window functions."""
-    from sqlglot import exp
-
     parts = [*node.expressions, *([node.args["having"]] if node.args.get("having") else [])]
     return [call for part in parts for call in part.find_all(exp.AggFunc) if _belongs_to(call, node)]
 
@@ -29,13 +25,11 @@ def aggregate_calls(node: exp.Select) -> list[AggregateCall]:
 
 
 def _belongs_to(call: exp.Expr, node: exp.Select) -> bool:
-    from sqlglot import exp
 
     return call.find_ancestor(exp.Select) is node and not isinstance(_with_clauses(call).parent, exp.Window)
 
 
 def _with_clauses(call: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
 
     while isinstance(call.parent, exp.Filter | exp.IgnoreNulls | exp.RespectNulls) and call.arg_key == "this":
         call = call.parent
@@ -79,8 +73,6 @@ def _groups_of(
     text: QueryText, group: exp.Group, items: list[tuple[exp.Expr, str]], relation: Relation
 ) -> list[exp.Expr]:
     """Return the expressions of GROUP BY: those of SELECT for numbers, aliases and ALL."""
-    from sqlglot import exp
-
     sets = (exp.Rollup, exp.Cube, exp.GroupingSets)
     if any(isinstance(item, sets) for item in group.expressions) or any(
         group.args.get(name) for name in _GROUPING_SETS
@@ -104,7 +96,6 @@ def _groups_of(
 
 
 def _without_stars(text: QueryText, node: exp.Select, relation: Relation) -> list[exp.Expr]:
-    from sqlglot import exp
 
     if not any(item.is_star for item in node.expressions):
         return list(node.expressions)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from millrace.contracts import ROW_KIND_COLUMN
 from millrace_sql.errors import SqlError
 from millrace_sql.planner.arrival import SEQUENCE, with_sequence
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.state import GroupState
     from pyspark.sql.types import StructField
-    from sqlglot import exp
 
 _INTEGERS = {"byte", "short", "integer", "long"}
 

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.join_stage import JoinSide, JoinStage
 from millrace_sql.planner.relations import Relation, Source, parse_expression, quoted, spark_sql
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.volatile import volatile_function
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
     from millrace_sql.planner.query_text import QueryText
 
 _JOINED = "__joined"
@@ -66,8 +66,6 @@ class _Join:
 
     def source(self) -> Source:
         """Return the joined rows as a source."""
-        from sqlglot import exp
-
         self._check()
         condition = self._condition()
         self._node.set("expressions", [item for each in self._node.expressions for item in self._expanded(each)])
@@ -106,8 +104,6 @@ class _Join:
 
     def _check_columns(self, condition: _Condition) -> None:
         """Check that the columns that are read have the same values whenever a row is joined."""
-        from sqlglot import exp
-
         for source, equal in zip(self._sides, (condition.left, condition.right), strict=True):
             compared = (column.name.lower() for item in equal for column in item.find_all(exp.Column))
             for name in (*map(str.lower, source.relation.columns or ()), *compared):
@@ -117,8 +113,6 @@ class _Join:
 
     def _condition(self) -> _Condition:
         """Return what is equal on both sides, and the other conditions."""
-        from sqlglot import exp
-
         found = _Condition([], [], [])
         on = self._join.args.get("on")
         where = self._node.args.get("where")
@@ -159,8 +153,6 @@ class _Join:
 
     def _side_of(self, item: Any) -> int | None:
         """Return which side an expression reads; None for both, or neither."""
-        from sqlglot import exp
-
         sides = {self._column(column)[0] for column in item.find_all(exp.Column)}
         return sides.pop() if len(sides) == 1 else None
 
@@ -198,7 +190,6 @@ class _Join:
         return (*left, *right) if left and right else ()
 
     def _stage(self, condition: _Condition, names: tuple[str, ...], key: tuple[int, ...]) -> JoinStage:
-        from sqlglot import exp
 
         kept = _KEPT[self._kind]
         left, right = (
@@ -227,8 +218,6 @@ class _Join:
 
     def _rename(self, names: tuple[str, ...], condition: _Condition) -> None:
         """Let the rest of the query read the columns of the joined rows."""
-        from sqlglot import exp
-
         others = [item.copy() for item in condition.others]
         if others:
             where = self._node.args.get("where")
@@ -246,8 +235,6 @@ class _Join:
 
     def _columns(self) -> Iterator[Any]:
         """Yield the columns that the SELECT names outside of the join."""
-        from sqlglot import exp
-
         inner = [source.node for source in self._sides] + [self._join]
         for column in self._node.find_all(exp.Column):
             if column.find_ancestor(exp.Select) is self._node and not _is_within(column, inner):
@@ -255,8 +242,6 @@ class _Join:
 
     def _pruned(self, condition: _Condition) -> tuple[Source, Source]:
         """Return both sides with the columns that are read after the join, and the keys."""
-        from sqlglot import exp
-
         filtered = (column for item in condition.others for column in item.find_all(exp.Column))
         used = {self._column(column) for column in (*self._columns(), *filtered)}
         found = []
@@ -278,8 +263,6 @@ class _Join:
 
     def _expanded(self, item: Any) -> Iterator[Any]:
         """Return the columns that a star means, or the column that is none."""
-        from sqlglot import exp
-
         if not item.is_star:
             yield item
             return

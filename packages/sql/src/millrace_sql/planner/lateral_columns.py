@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlglot import exp
 
 from millrace_sql.planner.relations import Relation
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def with_laterals(relation: Relation, node: exp.Select) -> Relation:
@@ -38,8 +37,6 @@ def columns_of_laterals(node: exp.Select) -> dict[str, tuple[str, ...]]:
 
 def _types(lateral: Any, types: dict[str, Any]) -> dict[str, Any]:
     """Return the types in Spark of the columns that a lateral view makes of a column."""
-    from sqlglot import exp
-
     value = lateral.this.this
     type_ = types.get(value.name.lower()) if isinstance(value, exp.Column) else None
     names = [column.name.lower() for column in lateral.args["alias"].columns]

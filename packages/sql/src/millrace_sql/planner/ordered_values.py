@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from sqlglot import exp
 
 from millrace_sql.planner.relations import spark_sql
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 OrderedKind = Literal["list", "distinct_list", "first", "last"]
 ORDERED_KINDS: tuple[OrderedKind, ...] = ("list", "distinct_list", "first", "last")
@@ -38,8 +37,6 @@ class AggregateCall:
     @classmethod
     def of(cls, node: exp.Expr) -> AggregateCall:
         """Return the call within the nodes of its clauses."""
-        from sqlglot import exp
-
         condition, ignores_nulls = "", None
         while isinstance(node, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
             if isinstance(node, exp.Filter):
@@ -52,8 +49,6 @@ class AggregateCall:
     @property
     def is_ordered(self) -> bool:
         """True when the result depends on the order of the rows, and no ORDER BY within the call says which it is."""
-        from sqlglot import exp
-
         ordered = exp.ArrayAgg | exp.GroupConcat | exp.First | exp.FirstValue | exp.Last | exp.LastValue
         return isinstance(self.function, ordered) and self.function.find(exp.Order) is None
 
@@ -66,8 +61,6 @@ def ordered_value(call: AggregateCall, column: Callable[[OrderedKind, str], str]
         column: Returns the column of values that are kept, by their kind and the array of a row's value, NULL for none.
         is_changelog: Whether rows may be taken away again.
     """
-    from sqlglot import exp
-
     function = call.function
     distinct = function.this if isinstance(function.this, exp.Distinct) else None
     if distinct is not None and len(distinct.expressions) > 1:

@@ -17,13 +17,14 @@ from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
 from millrace_sql.planner.query_text import TOO_DEEP, QueryText, parse_query, place_of_name
 from millrace_sql.planner.rank_stages import RankStage
-from millrace_sql.planner.reference_query import Reference
+from millrace_sql.planner.reference_query import ReferenceColumns
 from millrace_sql.planner.relations import Relation, spark_sql
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import steps_of, tree_of
 from millrace_sql.planner.stream_union import distinct_unions
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
-from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.planner.walk import QueryWalk
+from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
@@ -64,7 +65,7 @@ def plan_query(
     update_before, kept_states = frozenset[int](), frozenset[int]()
     try:
         while True:
-            analysis = Analysis(streaming, update_before, time_zone, kept_states, functions)
+            analysis = QueryWalk(streaming, update_before, time_zone, kept_states, functions)
             asked = sink_mode.row_kinds, keeps_results
             text, relation = _walk(query, tables, analysis, *asked, is_spark=is_spark)
             if analysis.is_complete:
@@ -79,7 +80,7 @@ def plan_query(
 def _walk(
     query: SqlText,
     tables: TableLookup,
-    analysis: Analysis,
+    analysis: QueryWalk,
     row_kinds: frozenset[str],
     keeps_results: bool,
     *,
@@ -187,7 +188,7 @@ class SparkPlan(QueryPlan):
         """Return the result over the rows of the scans, by their numbers."""
         reference = None
         if self._is_rewritten:
-            reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+            reference = self._analysed(lambda: ReferenceColumns.of(spark, self.scans, self._reference))
         for number, scan in enumerate(self.scans):
             self._register(scan, rows_of(number))
         for stage in self._stages:
@@ -233,7 +234,7 @@ class SparkPlan(QueryPlan):
                 "a join with a table's current rows needs a checkpoint folder, where they are kept",
                 self._source.position,
             )
-        self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        self._analysed(lambda: ReferenceColumns.of(spark, self.scans, self._reference))
         self._read, self._lookups = read, []
         stream: DataFrame | None = None
         for number, scan in enumerate(self.scans):
@@ -271,7 +272,7 @@ class SparkPlan(QueryPlan):
                 message = message.replace(scan.view_name, scan.table.identifier.parts[-1])
             raise SqlError(f"Spark cannot analyse the query: {message}", self._place_of(error)) from None
 
-    def _place_of(self, error: PySparkException) -> Position:
+    def _place_of(self, error: PySparkException) -> ScriptPosition:
         """Return the place of the name that Spark does not know; that of the query for other errors."""
         parameters = error.getMessageParameters() or {}
         name = parameters.get("objectName") or parameters.get("routineName")

@@ -9,6 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.tokens import Token
+
 from millrace.errors import SchemaError
 from millrace_catalog.types.spark import from_spark
 from millrace_sql.errors import SqlError, SqlSyntaxError
@@ -16,14 +21,11 @@ from millrace_sql.planner.dialect.products import TypeOf
 from millrace_sql.planner.dialect.query_types import QueryTypes
 from millrace_sql.planner.dialect.tokens import Edit, TokenRewriter
 from millrace_sql.planner.model import TableLookup
-from millrace_sql.planner.user_functions import FunctionLookup, UserFunction, no_functions
-from millrace_sql.script_texts import Identifier, Position, SqlText
+from millrace_sql.planner.user_functions import CatalogFunction, FunctionLookup, no_functions
+from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
-    from sqlglot import exp
-    from sqlglot.errors import ParseError
-    from sqlglot.tokens import Token
 
     from millrace_catalog.types import DataType
 
@@ -71,7 +73,7 @@ class QueryText:
     is_spark: bool = False
     type_of: TypeOf | None = None
 
-    def position_of(self, node: exp.Expr | None) -> Position | None:
+    def position_of(self, node: exp.Expr | None) -> ScriptPosition | None:
         """Return the place of the first name in a part of the tree; None when it holds no name."""
         starts = [] if node is None else [part.meta["start"] for part in node.walk() if "start" in part.meta]
         return place(self.source, original_offset(self.edits, min(starts))) if starts else None
@@ -102,9 +104,6 @@ def parse_query(
         SqlSyntaxError: It is not SQL.
         SqlError: A part of it is spelt otherwise in Spark and cannot be rewritten.
     """
-    import sqlglot
-    from sqlglot.errors import TokenError
-
     try:
         tokens = sqlglot.tokenize(source.text, dialect=DIALECT)
     except TokenError as error:
@@ -113,7 +112,7 @@ def parse_query(
         ) from None
     called: dict[str, DataType] = {}
 
-    def known(name: tuple[str, ...]) -> UserFunction | None:
+    def known(name: tuple[str, ...]) -> CatalogFunction | None:
         function = functions(name)
         if function is not None:
             called[function.spark_name] = function.result
@@ -138,8 +137,6 @@ def _parsed(
     is_spark: bool,
     functions: FunctionLookup,
 ) -> QueryText:
-    import sqlglot
-    from sqlglot.errors import ParseError, SqlglotError
 
     hints = dict(_hints(source, tokens))
     rewriter = TokenRewriter(
@@ -177,8 +174,6 @@ def _types_of(
     text: QueryText, tables: TableLookup, functions: FunctionLookup, node: exp.Table
 ) -> Mapping[str, DataType | None]:
     """Return the types of a table's columns, or of all that a view's query names; empty for what is no table."""
-    from sqlglot import exp
-
     if not all(isinstance(part, exp.Identifier) for part in node.parts):
         return {}
     names = tuple(part.name for part in node.parts)
@@ -211,9 +206,6 @@ def rewrite_expression(source: SqlText, *, is_spark: bool = False, functions: Fu
     Raises:
         SqlError: It is no expression, or a part of it is spelt otherwise in Spark and cannot be rewritten.
     """
-    import sqlglot
-    from sqlglot.errors import TokenError
-
     try:
         tokens = sqlglot.tokenize(source.text, dialect=DIALECT)
     except TokenError as error:
@@ -250,16 +242,16 @@ def original_offset(edits: tuple[Edit, ...], offset: int) -> int:
     return edit.start if into < len(edit.replacement) else edit.end + into - len(edit.replacement)
 
 
-def place(source: SqlText, offset: int) -> Position:
+def place(source: SqlText, offset: int) -> ScriptPosition:
     """Return the place in the script of a character of a query."""
     before = source.text[:offset]
     line = before.count("\n")
     column = offset - (before.rfind("\n") + 1)
     first = source.position
-    return Position(first.line + line, (first.column if line == 0 else 1) + column) if first.line else first
+    return ScriptPosition(first.line + line, (first.column if line == 0 else 1) + column) if first.line else first
 
 
-def place_of_name(source: SqlText, name: str) -> Position:
+def place_of_name(source: SqlText, name: str) -> ScriptPosition:
     """Return the place of the first name in a query whose last part is that of a name as Spark quotes it.
 
     Args:
@@ -269,8 +261,6 @@ def place_of_name(source: SqlText, name: str) -> Position:
     Returns:
         Its place; that of the query where there is none.
     """
-    import sqlglot
-
     last = name.replace("``", "\0").rpartition(".`")[2].strip("`").replace("\0", "`").lower()
     for token in sqlglot.tokenize(source.text, dialect=DIALECT):
         if token.text.lower() == last and source.text[token.start] not in "'\"":

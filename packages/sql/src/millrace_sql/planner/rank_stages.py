@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlglot import exp
+
 from millrace.contracts import ROW_KIND_COLUMN
 from millrace_sql.errors import SqlError
 from millrace_sql.planner.arrival import SEQUENCE, with_sequence
-from millrace_sql.planner.ranking import Order
-from millrace_sql.planner.relations import spark_sql
+from millrace_sql.planner.relations import Order, spark_sql
 from millrace_sql.planner.state_values import ORDERS, nested_text_of, order_of, text_of, value_of
 from millrace_sql.planner.window_stages import WATERMARK
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.state import GroupState
     from pyspark.sql.types import StructField
-    from sqlglot import exp
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.arrival import SEQUENCE
 from millrace_sql.planner.rank_stages import NumberedStage, RankStage
-from millrace_sql.planner.ranking import HOW_TO_BOUND, Bounds, Order, Ranking, take_bounds
+from millrace_sql.planner.ranking import HOW_TO_BOUND, take_bounds
 from millrace_sql.planner.relations import (
     INSERT_ONLY,
+    Bounds,
+    Order,
+    Ranking,
     Relation,
     Source,
     output_name,
@@ -28,9 +34,6 @@ from millrace_sql.planner.steps import Step
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
     from millrace_sql.planner.query_text import QueryText
 
     PlanSelect = Callable[[Analysis, QueryText, exp.Select, tuple[Source, ...], tuple[Relation, ...]], Relation]
@@ -122,8 +125,6 @@ class _Planner:
 
     def _partition_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns of PARTITION BY that the SELECT hands on as they are."""
-        from sqlglot import exp
-
         items = [item for item in self._node.expressions if not item.is_star]
         has_star = len(items) < len(self._node.expressions)
         aliases = {item.this.name.lower(): item.alias_or_name.lower() for item in items if isinstance(item, exp.Alias)}
@@ -141,7 +142,6 @@ class _Planner:
         return len({order.is_descending for order in self._ranking.orders}) == 1
 
     def _is_time(self, order: Order, columns: frozenset[str]) -> bool:
-        from sqlglot import exp
 
         item = order.expression
         is_now = columns is self._processing_time and isinstance(item, exp.CurrentTimestamp)

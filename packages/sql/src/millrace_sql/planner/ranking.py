@@ -2,75 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
+
+from sqlglot import exp
 
 from millrace_sql.planner.query_text import QueryText
-from millrace_sql.planner.relations import Relation, Source, output_name, spark_sql
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from millrace_sql.planner.relations import Bounds, Order, Ranking, Relation, Source, output_name
 
 _HOW = "write SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn FROM t) WHERE rn = 1"
 HOW_TO_BOUND = f"ROW_NUMBER() in a stream needs a query around it that keeps the first numbers: {_HOW}"
 _RANKS = {"RANK": "RANK", "DENSERANK": "DENSE_RANK"}
-
-
-@dataclass(frozen=True)
-class Order:
-    """An expression of ORDER BY.
-
-    Attributes:
-        expression: The expression.
-        is_descending: Whether the greatest value comes first.
-        nulls_first: Whether NULL comes before all values.
-    """
-
-    expression: exp.Expr
-    is_descending: bool
-    nulls_first: bool
-
-    def __str__(self) -> str:
-        return f"{spark_sql(self.expression)} {'DESC' if self.is_descending else 'ASC'}"
-
-
-class Bounds(NamedTuple):
-    """The numbers that a query keeps.
-
-    Attributes:
-        first: The least one.
-        last: The greatest one.
-        is_selected: Whether the query reads the numbers beside keeping some of them.
-    """
-
-    first: int
-    last: int
-    is_selected: bool
-
-
-@dataclass
-class Ranking:
-    """A SELECT that numbers rows, which is planned when the numbers that are kept are known.
-
-    Attributes:
-        text: The query, for errors.
-        node: The SELECT.
-        column: The name of the number.
-        partition: The expressions of PARTITION BY.
-        orders: Those of ORDER BY.
-        sources: What it selects from.
-        nested: The queries within its expressions.
-        planned: The result for bounds that a query has asked for.
-    """
-
-    text: QueryText
-    node: exp.Select
-    column: str
-    partition: tuple[exp.Expr, ...]
-    orders: tuple[Order, ...]
-    sources: tuple[Source, ...]
-    nested: tuple[Relation, ...]
-    planned: dict[Bounds, Relation] = field(default_factory=dict)
 
 
 def ranking_of(
@@ -81,8 +22,6 @@ def ranking_of(
     Raises:
         SqlError: It numbers rows in a way that a stream cannot.
     """
-    from sqlglot import exp
-
     windows = [item for item in node.find_all(exp.Window) if item.find_ancestor(exp.Select) is node]
     for window in windows:
         name = type(window.this).__name__.upper()
@@ -106,7 +45,6 @@ def ranking_of(
 
 
 def _order(item: Any) -> Order:
-    from sqlglot import exp
 
     if not isinstance(item, exp.Ordered):
         return Order(item, is_descending=False, nulls_first=True)
@@ -126,8 +64,6 @@ def take_bounds(node: exp.Select, source: Source, ranking: Ranking) -> Bounds | 
     Returns:
         The numbers; None where the query keeps them without end.
     """
-    from sqlglot import exp
-
     where = node.args.get("where")
     if where is None:
         return None
@@ -146,7 +82,6 @@ def take_bounds(node: exp.Select, source: Source, ranking: Ranking) -> Bounds | 
 
 
 def _is_number(item: Any, source: Source, ranking: Ranking) -> bool:
-    from sqlglot import exp
 
     is_named = isinstance(item, exp.Column) and item.name.lower() == ranking.column.lower()
     return is_named and item.table.lower() in {"", source.alias.lower()}
@@ -154,8 +89,6 @@ def _is_number(item: Any, source: Source, ranking: Ranking) -> bool:
 
 def _limits(condition: Any, is_number: Any) -> tuple[int | None, int | None] | None:
     """Return the least and greatest number that a condition lets pass; None for a condition of something else."""
-    from sqlglot import exp
-
     if isinstance(condition, exp.Paren):
         return _limits(condition.this, is_number)
     if isinstance(condition, exp.Between) and is_number(condition.this):
@@ -176,15 +109,12 @@ def _limits(condition: Any, is_number: Any) -> tuple[int | None, int | None] | N
 
 
 def _integer(item: Any) -> int | None:
-    from sqlglot import exp
 
     return int(item.name) if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit() else None
 
 
 def _reads(node: exp.Select, source: Source, ranking: Ranking) -> bool:
     """Return whether a query reads the numbers, by their name or a star."""
-    from sqlglot import exp
-
     stars = (item for item in node.find_all(exp.Star) if not isinstance(item.parent, exp.Count))
     numbers = (item for item in node.find_all(exp.Column) if _is_number(item, source, ranking))
     inner = (source.node, node.args.get("with_"))

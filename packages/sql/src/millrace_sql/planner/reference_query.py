@@ -28,7 +28,7 @@ _EXPRESSION_ID = re.compile(r"#\d+L?|plan_id=\d+|expr_id=\d+")
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceColumns:
     """The columns of a query in a batch.
 
     Attributes:
@@ -38,7 +38,7 @@ class Reference:
     schema: StructType
 
     @classmethod
-    def of(cls, spark: SparkSession, scans: tuple[Scan, ...], sql: str) -> Reference:
+    def of(cls, spark: SparkSession, scans: tuple[Scan, ...], sql: str) -> ReferenceColumns:
         """Analyse a query over stand-ins of its tables.
 
         Args:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlglot
+from sqlglot import exp
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.planner.steps import Step
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.ranking import Ranking
+    from millrace_sql.planner.query_text import QueryText
 
 INSERT_ONLY = ChangelogMode.INSERT_ONLY
 
@@ -89,6 +90,63 @@ class Source:
     as_of: str | None = None
 
 
+@dataclass(frozen=True)
+class Order:
+    """An expression of ORDER BY.
+
+    Attributes:
+        expression: The expression.
+        is_descending: Whether the greatest value comes first.
+        nulls_first: Whether NULL comes before all values.
+    """
+
+    expression: exp.Expr
+    is_descending: bool
+    nulls_first: bool
+
+    def __str__(self) -> str:
+        return f"{spark_sql(self.expression)} {'DESC' if self.is_descending else 'ASC'}"
+
+
+class Bounds(NamedTuple):
+    """The numbers that a query keeps.
+
+    Attributes:
+        first: The least one.
+        last: The greatest one.
+        is_selected: Whether the query reads the numbers beside keeping some of them.
+    """
+
+    first: int
+    last: int
+    is_selected: bool
+
+
+@dataclass
+class Ranking:
+    """A SELECT that numbers rows, which is planned when the numbers that are kept are known.
+
+    Attributes:
+        text: The query, for errors.
+        node: The SELECT.
+        column: The name of the number.
+        partition: The expressions of PARTITION BY.
+        orders: Those of ORDER BY.
+        sources: What it selects from.
+        nested: The queries within its expressions.
+        planned: The result for bounds that a query has asked for.
+    """
+
+    text: QueryText
+    node: exp.Select
+    column: str
+    partition: tuple[exp.Expr, ...]
+    orders: tuple[Order, ...]
+    sources: tuple[Source, ...]
+    nested: tuple[Relation, ...]
+    planned: dict[Bounds, Relation] = field(default_factory=dict)
+
+
 def spark_sql(node: exp.Expr) -> str:
     """Return the text of a part of a tree, as Spark spells it."""
     return node.sql(dialect="spark", comments=False)
@@ -96,8 +154,6 @@ def spark_sql(node: exp.Expr) -> str:
 
 def parse_expression(text: str) -> Any:
     """Return the tree of an expression that the planner itself writes."""
-    import sqlglot
-
     return sqlglot.parse_one(text, dialect="spark")
 
 
@@ -108,8 +164,6 @@ def quoted(name: str) -> str:
 
 def output_name(item: Any) -> str:
     """Return the name of a selected column: its alias, that of the column itself, or its text."""
-    from sqlglot import exp
-
     return item.alias_or_name if isinstance(item, exp.Alias | exp.Column | exp.Dot) else spark_sql(item)
 
 
@@ -120,8 +174,6 @@ def calls_of(node: exp.Expr) -> set[str]:
 
 def function_calls(node: exp.Expr) -> Iterator[tuple[str, str]]:
     """Yield the functions in an expression, their names in upper case, with the texts of their calls."""
-    from sqlglot import exp
-
     for function in node.find_all(exp.Func):
         text = spark_sql(function)
         yield text.partition("(")[0].strip("`").upper(), text

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from millrace_sql.planner.relations import Relation
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 NAMES_OF_NUMBERED = "the query of ROW_NUMBER() names its columns itself: write SELECT a AS b, and no list of columns"
 """The error of a list of names beside a query of ROW_NUMBER()."""
@@ -16,16 +14,12 @@ NAMES_OF_NUMBERED = "the query of ROW_NUMBER() names its columns itself: write S
 
 def alias_of(name: str, columns: tuple[str, ...]) -> exp.TableAlias:
     """Return the alias of a table whose columns have names of their own."""
-    from sqlglot import exp
-
     identifiers = [exp.to_identifier(column, quoted=True) for column in columns]
     return exp.TableAlias(this=exp.to_identifier(name, quoted=True), columns=identifiers)
 
 
 def renamed(cte: exp.CTE, relation: Relation) -> Relation:
     """Return a common table expression's relation under the column names that it lists, which get that of row kinds."""
-    from sqlglot import exp
-
     alias = cte.args["alias"]
     names = tuple(column.name for column in alias.columns)
     if not names:

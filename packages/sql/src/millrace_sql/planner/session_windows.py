@@ -6,16 +6,14 @@ Spark merges the rows of a session where they are grouped, not before, so that o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sqlglot import exp
+
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.dialect.windows import SESSION_COLUMN
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import parse_expression
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
 
 _FIELDS = {
     "window_start": f"{SESSION_COLUMN}.start",
@@ -56,8 +54,6 @@ def group_by_sessions(analysis: Analysis, text: QueryText, node: exp.Select) -> 
 
 def _session_of(node: exp.Select) -> Any:
     """Return the query within FROM that the table function has become; None where there is none."""
-    from sqlglot import exp
-
     from_ = node.args.get("from_")
     source = from_.this.this if from_ is not None and isinstance(from_.this, exp.Subquery) else None
     if not isinstance(source, exp.Select):
@@ -67,8 +63,6 @@ def _session_of(node: exp.Select) -> Any:
 
 def _rewrite_fields(analysis: Analysis, text: QueryText, node: exp.Select) -> None:
     """Replace the columns of the window but in GROUP BY, which is replaced as a whole."""
-    from sqlglot import exp
-
     for column in list(node.find_all(exp.Column)):
         name = column.name.lower()
         is_grouped = column.find_ancestor(exp.Group, exp.Select) is node.args["group"]
@@ -82,7 +76,6 @@ def _rewrite_fields(analysis: Analysis, text: QueryText, node: exp.Select) -> No
 
 
 def _is_column(item: Any) -> bool:
-    from sqlglot import exp
 
     return isinstance(item, exp.Column)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlglot import exp
 
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Source, spark_sql
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def name_columns(text: QueryText, node: exp.Select, sources: tuple[Source, ...]) -> None:
@@ -23,8 +22,6 @@ def name_columns(text: QueryText, node: exp.Select, sources: tuple[Source, ...])
     Raises:
         SqlError: The columns are not known.
     """
-    from sqlglot import exp
-
     for star in list(node.find_all(exp.Star)):
         item: Any = star.parent if isinstance(star.parent, exp.Column) else star
         if item.find_ancestor(exp.Select) is not node or _is_whole(item, node):
@@ -46,8 +43,6 @@ def name_columns(text: QueryText, node: exp.Select, sources: tuple[Source, ...])
 
 def _is_whole(item: Any, node: exp.Select) -> bool:
     """Return whether a star is a column of SELECT, or the rows that COUNT(*) counts."""
-    from sqlglot import exp
-
     return item.parent is node or (isinstance(item.parent, exp.Count) and isinstance(item, exp.Star))
 
 
@@ -57,7 +52,6 @@ def _merges_columns(sources: tuple[Source, ...]) -> bool:
 
 
 def _columns(sources: list[Source], hidden: set[str]) -> Iterator[exp.Column]:
-    from sqlglot import exp
 
     for source in sources:
         for name in source.relation.columns or ():

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from millrace_sql.planner.accumulators import Accumulator
 from millrace_sql.planner.kept_texts import decoded_sql, encoded_sql
 from millrace_sql.planner.ordered_values import ORDERED_KINDS, add_ordered, ordered_texts
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.state import GroupState
     from pyspark.sql.types import DataType
-    from sqlglot import exp
 
 _ORDER_BITS = 40
 """More rows than a task has."""

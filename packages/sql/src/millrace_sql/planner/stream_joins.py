@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from millrace.contracts import ChangelogMode
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, spark_sql
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.volatile import volatile_function
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
 
 _AS_BATCH = "run the query as a batch: SET 'execution.runtime-mode' = 'batch'"
 
@@ -34,8 +30,6 @@ def join_sources(analysis: Analysis, text: QueryText, sources: tuple[Source, ...
 
 def keep_order(text: QueryText, node: exp.Select, sources: tuple[Source, ...]) -> None:
     """Send tables that changes are joined with to all tasks: a shuffle would mix the changes of a key."""
-    from sqlglot import exp
-
     if any(isinstance(source.node, exp.Subquery) and not source.alias for source in sources) and len(sources) > 1:
         raise text.error("give the queries in FROM names, such as (SELECT ...) AS t", node)
     tables = [source.alias for source in sources if source.relation.is_static and source.alias]
@@ -121,8 +115,6 @@ def _details(join: exp.Join, side: str, kind: str) -> tuple[str, ...]:
 
 def _key(left: Relation, right: Relation, join: exp.Join) -> tuple[str, ...]:
     """Return the key of changes that a join with a table keeps: where the table has at most one partner for each."""
-    from sqlglot import exp
-
     changes, table = (left, right) if left.is_changelog else (right, left)
     if (join.kind or "").upper() in {"SEMI", "ANTI"}:
         return changes.key

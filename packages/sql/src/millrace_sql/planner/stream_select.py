@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.aggregation import plan_aggregation
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.grouping import aggregates_of
 from millrace_sql.planner.joined_rows import join_changes
 from millrace_sql.planner.lateral_columns import columns_of_laterals, with_laterals
@@ -28,11 +30,6 @@ from millrace_sql.planner.stars import name_columns
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_joins import join_sources, keep_order
 from millrace_sql.planner.volatile import selected_columns, volatile_function
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
 
 _GENERATORS = {"EXPLODE", "EXPLODE_OUTER", "POSEXPLODE", "POSEXPLODE_OUTER", "INLINE", "INLINE_OUTER", "STACK"}
 
@@ -95,7 +92,6 @@ def _is_grouped(node: exp.Select) -> bool:
 
 
 def _check(text: QueryText, node: exp.Select, relation: Relation, nested: tuple[Relation, ...]) -> None:
-    from sqlglot import exp
 
     for query in nested:
         if query.is_changelog:
@@ -122,8 +118,6 @@ def _check(text: QueryText, node: exp.Select, relation: Relation, nested: tuple[
 
 def _check_windows(text: QueryText, node: exp.Select, relation: Relation) -> None:
     """Refuse OVER, which Spark has in batches only."""
-    from sqlglot import exp
-
     window = next((each for each in node.find_all(exp.Window) if each.find_ancestor(exp.Select) is node), None)
     if window is None:
         return
@@ -175,8 +169,6 @@ def _pass_changes_on(
 
 def _hide_row_kind(node: exp.Select, changes: Source) -> None:
     """Take the column of row kinds out of ``*``, which the query gets as its last column."""
-    from sqlglot import exp
-
     for item in node.expressions:
         star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
         if isinstance(star, exp.Star) and (item is star or item.table.lower() == changes.alias.lower()):
@@ -199,15 +191,12 @@ def _makes_rows(node: exp.Select) -> bool:
 
 def _filters_by_key(condition: exp.Expr, relation: Relation) -> bool:
     """Return whether a row and the later ones of its key pass a filter alike."""
-    from sqlglot import exp
-
     return bool(relation.key) and {column.name.lower() for column in condition.find_all(exp.Column)} <= set(
         relation.key
     )
 
 
 def _does_something(node: exp.Select) -> bool:
-    from sqlglot import exp
 
     is_star = len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Star)
     return not is_star or bool(node.args.get("where") or node.args.get("laterals"))
@@ -220,7 +209,6 @@ def _details(node: exp.Select) -> tuple[str, ...]:
 
 
 def _columns(node: exp.Select, relation: Relation) -> tuple[str, ...] | None:
-    from sqlglot import exp
 
     names: list[str] = []
     for item in node.expressions:
@@ -237,8 +225,6 @@ def _columns(node: exp.Select, relation: Relation) -> tuple[str, ...] | None:
 
 def _starred(item: exp.Expr, node: exp.Select, columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns that a star means: all, those of a lateral view, or those that no lateral view makes."""
-    from sqlglot import exp
-
     laterals = columns_of_laterals(node)
     if isinstance(item, exp.Star) or not laterals:
         return columns
@@ -259,7 +245,6 @@ def _kept_columns(node: exp.Select, relation: Relation, sources: tuple[Source, .
 
 
 def _renames(node: exp.Select, relation: Relation, aliases: set[str] | None) -> Iterator[tuple[str, str]]:
-    from sqlglot import exp
 
     for item in node.expressions:
         column = item.this if isinstance(item, exp.Alias) else item

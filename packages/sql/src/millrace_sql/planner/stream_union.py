@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlglot import exp
 
 from millrace.contracts import ChangelogMode
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Relation, parse_expression
 from millrace_sql.planner.steps import Step
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
-
 
 def distinct_unions(tree: Any) -> Any:
     """Return a query's tree with each UNION as a SELECT DISTINCT of a UNION ALL."""
-    from sqlglot import exp
-
     for union in list(tree.find_all(exp.Union)):
         if not union.args.get("distinct"):
             continue
@@ -40,8 +36,6 @@ def distinct_unions(tree: Any) -> Any:
 
 def _keep_copies(query: Any) -> None:
     """Make UNION ALL of the UNIONs that a UNION combines: its own result has each row once."""
-    from sqlglot import exp
-
     inner = query.this if isinstance(query, exp.Subquery) else query
     if isinstance(inner, exp.Union) and not (inner.args.get("limit") or inner.args.get("offset")):
         inner.set("distinct", False)
@@ -80,7 +74,6 @@ def plan_stream_union(
 
 
 def _check(text: QueryText, node: exp.SetOperation, sides: tuple[Relation, ...]) -> None:
-    from sqlglot import exp
 
     name = type(node).__name__.upper()
     if not isinstance(node, exp.Union):
@@ -99,7 +92,6 @@ def _check(text: QueryText, node: exp.SetOperation, sides: tuple[Relation, ...])
 
 
 def _add_row_kind(query: Any) -> None:
-    from sqlglot import exp
 
     if isinstance(query, exp.Subquery):
         _add_row_kind(query.this)

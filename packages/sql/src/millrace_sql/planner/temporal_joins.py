@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import Source, parse_expression
 
@@ -50,9 +53,6 @@ def _check(text: QueryText, source: Source, as_of: str, before: tuple[Source, ..
 
 def _column(as_of: str) -> tuple[str, str]:
     """Return table and column of a name in lower case; empty texts for what is none."""
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
     try:
         tree: Any = parse_expression(as_of)
     except SqlglotError:

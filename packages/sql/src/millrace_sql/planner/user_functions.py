@@ -27,7 +27,7 @@ _ADVICE = "declare it by the decorator @udf(result_type='...') of millrace_sql"
 
 
 @dataclass(frozen=True)
-class UserFunction:
+class CatalogFunction:
     """A function.
 
     Attributes:
@@ -45,7 +45,7 @@ class UserFunction:
     is_arrow: bool
 
     @classmethod
-    def of(cls, name: str, path: str) -> UserFunction:
+    def of(cls, name: str, path: str) -> CatalogFunction:
         """Load a function, which runs its module.
 
         Args:
@@ -78,7 +78,7 @@ class UserFunction:
         spark.udf.register(self.spark_name, call)
 
 
-FunctionLookup = Callable[[tuple[str, ...]], UserFunction | None]
+FunctionLookup = Callable[[tuple[str, ...]], CatalogFunction | None]
 """Finds a function by the parts of its name; None for a name that is not of one."""
 
 
@@ -86,7 +86,7 @@ def no_functions(_: tuple[str, ...]) -> None:
     """Find no function."""
 
 
-def _caller(function: UserFunction) -> Any:
+def _caller(function: CatalogFunction) -> Any:
     """Return what Spark runs for arrays of arguments; a function without arguments gets a number of each row."""
 
     def call(*columns: pa.Array) -> pa.Array:

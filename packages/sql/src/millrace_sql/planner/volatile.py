@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from millrace_sql.planner.model import InputColumn
 from millrace_sql.planner.relations import Relation, function_calls, output_name, parse_expression
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _VOLATILE = {
     "CURRENT_DATE",
@@ -44,8 +44,6 @@ def volatile_function(node: exp.Expr, columns: Mapping[str, str]) -> str:
         node: The expression.
         columns: The volatile columns that it may read, and their functions.
     """
-    from sqlglot import exp
-
     if call := next((text for name, text in function_calls(node) if name in _VOLATILE), ""):
         return call
     read = (column.name for column in node.find_all(exp.Column) if column.name.lower() in columns)
@@ -54,8 +52,6 @@ def volatile_function(node: exp.Expr, columns: Mapping[str, str]) -> str:
 
 def computed_columns(columns: Iterable[InputColumn]) -> VolatileColumns:
     """Return the volatile columns of a table."""
-    from sqlglot.errors import SqlglotError
-
     functions: dict[str, str] = {}
     processing_time: set[str] = set()
     for column in columns:
@@ -79,8 +75,6 @@ def selected_columns(node: exp.Select, relation: Relation) -> VolatileColumns:
         node: The query.
         relation: What it selects from.
     """
-    from sqlglot import exp
-
     functions: dict[str, str] = {}
     processing_time: set[str] = set()
     for item in node.expressions:
@@ -100,6 +94,5 @@ def selected_columns(node: exp.Select, relation: Relation) -> VolatileColumns:
 
 
 def _is_now(tree: Any) -> bool:
-    from sqlglot import exp
 
     return isinstance(tree, exp.CurrentTimestamp)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from millrace_sql.planner.accumulators import set_size
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.dialect.windows import WINDOW_COLUMNS
 from millrace_sql.planner.grouping import Grouping, aggregates_of
 from millrace_sql.planner.query_text import QueryText
@@ -12,18 +13,11 @@ from millrace_sql.planner.relations import INSERT_ONLY, Relation, parse_expressi
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.window_stages import is_local_time
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from millrace_sql.planner.analysis import Analysis
-
 _WINDOWS = {"WINDOW", "SESSION_WINDOW", "WINDOW_TIME"}
 
 
 def is_windowed(grouping: Grouping, relation: Relation) -> bool:
     """Return whether a query groups by windows of time."""
-    from sqlglot import exp
-
     for group in grouping.groups:
         calls = {
             (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).upper()
@@ -59,7 +53,6 @@ def plan_windows(
     window_time = {"window_start", "window_end"} & {group.name.lower() for group in grouping.groups}
     if window_time and "window_time" not in {group.name.lower() for group in grouping.groups}:
         # The column that Spark's watermark is on: without it no window would ever be over
-        from sqlglot import exp
 
         group = node.args["group"]
         last = next(item for item in group.expressions if item.name.lower() in window_time)
@@ -78,8 +71,6 @@ def plan_windows(
 
 def _check_window_columns(text: QueryText, node: exp.Select, relation: Relation) -> None:
     """Refuse Spark's own functions of windows for a column whose watermark they do not find."""
-    from sqlglot import exp
-
     for call in node.find_all(exp.Func):
         name, column = spark_sql(call).partition("(")[0].strip("`").upper(), call.find(exp.Column)
         if name in {"WINDOW", "SESSION_WINDOW"} and column is not None and is_local_time(relation, column.name.lower()):
@@ -93,8 +84,6 @@ def _check_window_columns(text: QueryText, node: exp.Select, relation: Relation)
 
 def _count_distinct_as_set(node: exp.Select) -> bool:
     """Rewrite COUNT(DISTINCT x), which Spark has in batches only, as the size of the set of x."""
-    from sqlglot import exp
-
     found = False
     for call in aggregates_of(node):
         if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct):

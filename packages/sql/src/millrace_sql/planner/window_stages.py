@@ -11,15 +11,16 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
+from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.dialect.time_zones import is_utc
 from millrace_sql.planner.dialect.windows import LARGEST_COLUMN
 from millrace_sql.planner.relations import Relation, parse_expression, quoted, spark_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from sqlglot import exp
 
-    from millrace_sql.planner.analysis import Analysis
 
 WATERMARK = {"spark.watermarkDelayMs": 0}
 """Metadata by which Spark knows that a column has a watermark; the delay is that of the table's."""
@@ -85,8 +86,6 @@ def _time_column(node: exp.Select) -> tuple[str, bool]:
 
     The column is in lower case; empty for other queries.
     """
-    from sqlglot import exp
-
     if not any(item.alias == "window_time" for item in node.expressions):
         return "", False
     inner: Any = node

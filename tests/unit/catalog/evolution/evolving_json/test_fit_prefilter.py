@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from millrace_catalog.evolution.evolving_json.fit_prefilter import uncertain_times
 from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference.time_texts import time_text_reader
-from millrace_catalog.types import DATE, STRING, Scalar, timestamp, timestamp_ltz
+from millrace_catalog.types import DATE, STRING, ScalarType, timestamp, timestamp_ltz
 
 TYPES = [DATE, timestamp(6), timestamp(9), timestamp_ltz(6), timestamp_ltz(9)]
 PARTS = [
@@ -39,7 +39,7 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=16).map("".join) | st.from_reg
 
 
 @given(st.sampled_from(TYPES), st.booleans(), st.lists(st.none() | TEXTS, max_size=8))
-def test_what_is_certain_is_right(type_: Scalar, iso: bool, texts: list[str | None]) -> None:
+def test_what_is_certain_is_right(type_: ScalarType, iso: bool, texts: list[str | None]) -> None:
     uncertain = set(uncertain_times(type_, iso=iso)(texts))
     read = time_text_reader(iso)
     for text in texts:
@@ -58,6 +58,6 @@ def test_what_is_certain_is_right(type_: Scalar, iso: bool, texts: list[str | No
     ],
     ids=str,
 )
-def test_usual_texts_are_certain(type_: Scalar, text: str) -> None:
+def test_usual_texts_are_certain(type_: ScalarType, text: str) -> None:
     assert uncertain_times(type_, iso=False)([text, None, "2020-02-30"]) == ["2020-02-30"]
     assert uncertain_times(type_, iso=True)([text.replace(" ", "T")]) == []

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.errors import MessageError, SchemaError
-from millrace.sink.writer.change_reducers import Changes, LatestChangeBuffer, OldRowFilter
+from millrace.sink.writer.change_reducers import KeyedChanges, LatestChangeBuffer, OldRowFilter
 from millrace.sink.writer.record_builder import record_builder_for
 from millrace.sink.writer.upsert_record_builder import UpsertRecordBuilder
 from support.records import keys_of, refused_rows, sink_config, values_of
@@ -94,9 +94,9 @@ def test_a_full_buffer_is_flushed() -> None:
     assert written(rows, **limit) == [("a", "2"), ("b", "3"), ("c", "4"), ("a", "5"), ("b", "6")]
 
 
-def changes(*keys: str) -> Changes:
+def changes(*keys: str) -> KeyedChanges:
     rows = pa.record_batch({"row_kind": ["+I"] * len(keys), "number": range(len(keys))})
-    return Changes(rows, [key.encode() for key in keys])
+    return KeyedChanges(rows, [key.encode() for key in keys])
 
 
 def test_a_buffer_is_flushed_after_the_interval() -> None:

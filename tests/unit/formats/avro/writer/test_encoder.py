@@ -13,7 +13,7 @@ import pytest
 from millrace.errors import MessageError
 from millrace_formats.avro import AvroFormat, AvroOptions
 from millrace_formats.avro.schema.parser import parse_schema
-from millrace_formats.avro.writer.encoder import BatchWriter, DatumWriter
+from millrace_formats.avro.writer.encoder import DatumWriter, PyruhvroWriter
 from millrace_formats.avro.writer.write_plan import plan_write
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded
@@ -156,7 +156,7 @@ def test_fields_that_no_column_has_are_null_and_slow_nothing_down() -> None:
     columns = pa.schema([("a", pa.int32()), ("s", pa.struct([("a", pa.int32())]))])
     rows = pa.RecordBatch.from_pylist([{"a": 1, "s": {"a": 2}}, {"a": 3, "s": {"a": 4}}], schema=columns)
     put = plan_write("avro", parse_schema(json.dumps(schema)), columns, legacy=True)
-    fast = BatchWriter(put).write(rows).to_pylist()
+    fast = PyruhvroWriter(put).write(rows).to_pylist()
     assert fast == list(DatumWriter(put).write(rows).to_list())
     assert value_of(schema, fast[1]) == {"a": 3, "z": None, "s": {"a": 4} | {f"f{n}": None for n in range(8)}}
 

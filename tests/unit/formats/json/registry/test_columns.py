@@ -11,7 +11,7 @@ import pytest
 from millrace_formats.json.registry.columns import columns_of
 from millrace_formats.json.registry.derivation import derive_schema
 from millrace_formats.json.registry.schemas import JsonSchema, parse_schema
-from millrace_formats.registry.schema_registry import Reference, SchemaText
+from millrace_formats.registry.schema_registry import SchemaReference, SchemaText
 
 INSTANT = pa.timestamp("us", "UTC")
 SCALARS = [
@@ -21,7 +21,7 @@ SCALARS = [
 
 
 def parsed(schema: Any, **references: Any) -> JsonSchema:
-    texts = tuple(Reference(name, json.dumps(each), name, 1) for name, each in references.items())
+    texts = tuple(SchemaReference(name, json.dumps(each), name, 1) for name, each in references.items())
     return parse_schema(SchemaText(json.dumps(schema), texts))
 
 

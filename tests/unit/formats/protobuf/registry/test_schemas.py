@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from millrace_formats.protobuf.registry.schemas import ProtobufSchema, parse_schema
-from millrace_formats.registry.schema_registry import Reference, SchemaText
+from millrace_formats.registry.schema_registry import SchemaReference, SchemaText
 
 ORDER = """syntax = "proto3";
 package shop;
@@ -47,7 +47,7 @@ def test_text_and_descriptor_are_the_same_schema(is_text: bool) -> None:
 @pytest.mark.parametrize("is_text", [True, False])
 def test_references_are_imports(is_text: bool) -> None:
     money = MONEY if is_text else serialize_file(parse_schema(SchemaText(MONEY)).file)
-    reference = Reference("shop/money.proto", money, "money", 1)
+    reference = SchemaReference("shop/money.proto", money, "money", 1)
     schema = parse_schema(SchemaText(BILL, (reference,), ("shop/money.proto",)))
     total = schema.message_class((0,)).DESCRIPTOR.fields_by_name["total"]
     assert total.message_type.full_name == "shop.Money"
@@ -74,4 +74,4 @@ def test_schemas_that_are_none_are_refused(text: str, reason: str) -> None:
 @pytest.mark.parametrize("name", ["../a.proto", "/tmp/a.proto", "-I.proto", ""])
 def test_a_references_name_is_no_path_out_of_the_compilers_folder(name: str) -> None:
     with pytest.raises(ValueError, match="is not a name of a proto file"):
-        parse_schema(SchemaText(BILL, (Reference(name, MONEY, "money", 1),), (name,)))
+        parse_schema(SchemaText(BILL, (SchemaReference(name, MONEY, "money", 1),), (name,)))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference.json_types import MAX_DEPTH, JsonValueTypes
 from millrace_catalog.inference.options import JsonSchemaOptions
-from millrace_catalog.types import Array, DataType, Map, Row, Scalar
+from millrace_catalog.types import ArrayType, DataType, MapType, RowType, ScalarType
 from millrace_catalog.types.model import Kind
 
 Check = Callable[[list[Any]], bool]
@@ -119,15 +119,15 @@ class _ShapeBuilder:
         return _ANYTHING if name in self._fixed else self._shape(self._types[name])
 
     def _shape(self, type_: DataType) -> ExpectedShape:
-        if not type_.nullable or isinstance(type_, Map):
+        if not type_.nullable or isinstance(type_, MapType):
             return self._exact(type_)
-        if isinstance(type_, Array):
+        if isinstance(type_, ArrayType):
             return _list(self._shape(type_.element))
-        if isinstance(type_, Row):
+        if isinstance(type_, RowType):
             return _optional(_struct({field.name: self._shape(field.type) for field in type_.fields}))
         return self._scalar(type_)
 
-    def _scalar(self, type_: Scalar) -> ExpectedShape:
+    def _scalar(self, type_: ScalarType) -> ExpectedShape:
         if type_.kind == "STRING":
             return _ANYTHING
         if self._primitive_as_string:
@@ -146,7 +146,7 @@ class _ShapeBuilder:
 
         return ExpectedShape(Any, check)
 
-    def _time_check(self, type_: Scalar) -> Check:
+    def _time_check(self, type_: ScalarType) -> Check:
         uncertain, exactly = uncertain_times(type_, iso=self._iso), self._exact(type_).check
         return lambda values: not (rest := uncertain(values)) or exactly is None or exactly(rest)
 
@@ -217,7 +217,7 @@ def _struct(fields: Mapping[str, ExpectedShape]) -> ExpectedShape:
     return ExpectedShape(type_, check if checks else None)
 
 
-def uncertain_times(type_: Scalar, *, iso: bool) -> Callable[[list[Any]], list[str]]:
+def uncertain_times(type_: ScalarType, *, iso: bool) -> Callable[[list[Any]], list[str]]:
     """Return a function that keeps the texts of a column that may not be of its type.
 
     It recognizes a whole column at once; the exact `time_text_reader` decides about the rest.
@@ -235,6 +235,6 @@ def uncertain_times(type_: Scalar, *, iso: bool) -> Callable[[list[Any]], list[s
     return uncertain
 
 
-def _timestamp(type_: Scalar, *, iso: bool) -> str:
+def _timestamp(type_: ScalarType, *, iso: bool) -> str:
     zone = f"{_ZONE}?" if type_.kind == "TIMESTAMP_LTZ" else ""
     return rf"{_DAY}{'T' if iso else ' '}{_HOUR}:[0-5][0-9]:[0-5][0-9](\.[0-9]{{1,{type_.size or 0}}})?{zone}"

@@ -13,7 +13,7 @@ from millrace_catalog.expressions.function import (
     text_literal,
 )
 from millrace_catalog.expressions.value_types import common_type, kind_of
-from millrace_catalog.types import BIGINT, BOOLEAN, INT, VARIANT, Array, Column, DataType, Map, Row
+from millrace_catalog.types import BIGINT, BOOLEAN, INT, VARIANT, ArrayType, Column, DataType, MapType, RowType
 
 _ELEMENT = "__element"
 """The name of an element in a lambda, which no column has."""
@@ -21,7 +21,7 @@ _ELEMENT = "__element"
 
 def _array_type(arguments: Sequence[Sql]) -> DataType | None:
     element = common_type([argument.type for argument in arguments])
-    return None if element is None else Array(element)
+    return None if element is None else ArrayType(element)
 
 
 def _map(arguments: Sequence[Sql]) -> str:
@@ -32,7 +32,7 @@ def _map(arguments: Sequence[Sql]) -> str:
 
 def _map_type(arguments: Sequence[Sql]) -> DataType | None:
     key, value = (common_type([argument.type for argument in arguments[side::2]]) for side in (0, 1))
-    return None if key is None or value is None else Map(key, value)
+    return None if key is None or value is None else MapType(key, value)
 
 
 def _row() -> Function:
@@ -44,7 +44,7 @@ def _row() -> Function:
         types = [argument.type for argument in arguments]
         if any(type_ is None for type_ in types):
             return None
-        return Row(tuple(Column(f"f{number}", type_) for number, type_ in enumerate(types) if type_ is not None))
+        return RowType(tuple(Column(f"f{number}", type_) for number, type_ in enumerate(types) if type_ is not None))
 
     return Function(
         1,
@@ -72,7 +72,7 @@ def _element(arguments: Sequence[Sql]) -> str:
 
 def _element_type(arguments: Sequence[Sql]) -> DataType | None:
     array = arguments[0].type
-    return array.element if isinstance(array, Array) else None
+    return array.element if isinstance(array, ArrayType) else None
 
 
 def _parse_json(name: str) -> Function:
@@ -98,7 +98,7 @@ def subscript(value: Sql, key: Sql) -> Sql:
     Raises:
         ValueError: A row or a variant has no constant key, or a row no field of the number.
     """
-    if isinstance(value.type, Row):
+    if isinstance(value.type, RowType):
         number = int(key) if key.isdigit() else 0
         if not 1 <= number <= len(value.type.fields):
             raise ValueError(f"a row is read by the number of a field, from 1 to {len(value.type.fields)}, not {key}")
@@ -107,10 +107,10 @@ def subscript(value: Sql, key: Sql) -> Sql:
         return Sql(f"({value}).`{name}`", field.type)
     if kind_of(value.type) == "VARIANT":
         return Sql(f"try_variant_get({value}, {_variant_path(key)}, 'variant')", VARIANT)
-    if isinstance(value.type, Array):
+    if isinstance(value.type, ArrayType):
         place = str(int(key) - 1) if key.isdigit() else f"({key}) - 1"
         return Sql(f"get({value}, {place})", value.type.element)
-    result = value.type.value if isinstance(value.type, Map) else None
+    result = value.type.value if isinstance(value.type, MapType) else None
     return Sql(f"try_element_at({value}, {key})", result)
 
 

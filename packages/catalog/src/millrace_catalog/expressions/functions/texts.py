@@ -14,7 +14,7 @@ from millrace_catalog.expressions.function import (
     same,
     text_literal,
 )
-from millrace_catalog.types import BOOLEAN, BYTES, INT, STRING, Array
+from millrace_catalog.types import BOOLEAN, BYTES, INT, STRING, ArrayType
 
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\]])*\]|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
 
@@ -96,7 +96,7 @@ TEXTS: dict[str, Function] = {
     "POSITION": same("locate", 2, 3, INT, separators=("IN", "FROM")),
     "REGEXP_COUNT": same("regexp_count", 2, 2, INT),
     "REGEXP_EXTRACT": Function(2, 3, _regexp_extract, STRING, "different"),
-    "REGEXP_EXTRACT_ALL": same("regexp_extract_all", 2, 3, Array(STRING)),
+    "REGEXP_EXTRACT_ALL": same("regexp_extract_all", 2, 3, ArrayType(STRING)),
     "REGEXP_INSTR": same("regexp_instr", 2, 2, INT),
     "REGEXP_REPLACE": Function(3, 3, _regexp_replace, STRING, "different"),
     "REGEXP_SUBSTR": same("regexp_substr", 2, 2, STRING),

@@ -17,7 +17,7 @@ from millrace_catalog.sinks.table_sink import TableSinkError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from millrace_catalog.sinks.jdbc.dialect import Dialect
+    from millrace_catalog.sinks.jdbc.dialect import SqlDialect
 
 _LOGIN_IN_URL = re.compile(r"//[^/@]*@")
 _SECRET_PARAMETER = re.compile(r"[?&;]([^=?&;]+)=([^&;]*)")
@@ -84,7 +84,7 @@ class Database:
         dialect: Dialect of the database.
     """
 
-    def __init__(self, url: str, properties: Mapping[str, str], dialect: Dialect) -> None:
+    def __init__(self, url: str, properties: Mapping[str, str], dialect: SqlDialect) -> None:
         self.url = url
         self.properties = dict(properties)
         self.dialect = dialect

@@ -14,7 +14,7 @@ from millrace_catalog.types import (
     STRING,
     Column,
     DataType,
-    Scalar,
+    ScalarType,
     Schema,
     timestamp,
     timestamp_ltz,
@@ -34,14 +34,14 @@ _STORED_TYPES = {
 }
 BytesText = Literal["base64", "hex"]
 ROWS = "r"
-"""The name of the rows of `Dialect.rows` in a statement."""
+"""The name of the rows of `SqlDialect.rows` in a statement."""
 
 _SQL_TYPE = re.compile(r"(?P<name>[^()]+)(?:\((?P<size>\d+)(?:,\s*(?P<scale>\d+))?\))?(?P<more>.*)")
 
 
-def stored_scalar(type_: DataType) -> Scalar:
-    """Return the type of a stored column, which is always a scalar one: see `Dialect.stored`."""
-    assert isinstance(type_, Scalar)  # noqa: S101
+def stored_scalar(type_: DataType) -> ScalarType:
+    """Return the type of a stored column, which is always a scalar one: see `SqlDialect.stored`."""
+    assert isinstance(type_, ScalarType)  # noqa: S101
     return type_
 
 
@@ -56,12 +56,12 @@ class RowColumn(NamedTuple):
 
     name: str
     type: DataType
-    stored: Scalar
+    stored: ScalarType
 
     @property
     def is_json(self) -> bool:
         """True for a column that stores the JSON of its values as text."""
-        return self.stored.kind == "STRING" and (not isinstance(self.type, Scalar) or self.type.kind == "VARIANT")
+        return self.stored.kind == "STRING" and (not isinstance(self.type, ScalarType) or self.type.kind == "VARIANT")
 
     @property
     def is_bytes(self) -> bool:
@@ -69,7 +69,7 @@ class RowColumn(NamedTuple):
         return self.stored.kind == "VARBINARY"
 
 
-class Dialect(ABC):
+class SqlDialect(ABC):
     """SQL of a database.
 
     Attributes:
@@ -94,9 +94,9 @@ class Dialect(ABC):
     reads_decimals_inexactly: ClassVar[bool] = False
     max_name_bytes: ClassVar[int | None] = None
 
-    def stored(self, type_: DataType) -> Scalar:
+    def stored(self, type_: DataType) -> ScalarType:
         """Return the type of a column that stores values of a type; nested types are JSON text."""
-        stored = _STORED_TYPES.get(type_.kind, type_) if isinstance(type_, Scalar) else STRING
+        stored = _STORED_TYPES.get(type_.kind, type_) if isinstance(type_, ScalarType) else STRING
         return self.storage_type(with_nullability(stored, type_.nullable))
 
     def stored_schema(self, schema: Schema) -> Schema:
@@ -131,15 +131,15 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def storage_type(self, type_: Scalar) -> Scalar:
+    def storage_type(self, type_: ScalarType) -> ScalarType:
         """Return the type that stores a scalar type, another one where the database lacks it."""
 
     @abstractmethod
-    def sql_type(self, type_: Scalar) -> str:
+    def sql_type(self, type_: ScalarType) -> str:
         """Return the database's name of a type of `storage_type`."""
 
     @abstractmethod
-    def type_of(self, name: str, sizes: tuple[int, ...]) -> Scalar | None:
+    def type_of(self, name: str, sizes: tuple[int, ...]) -> ScalarType | None:
         """Return the type of `storage_type` for a name of the database; None when it is not supported."""
 
     @abstractmethod
@@ -187,7 +187,7 @@ class Dialect(ABC):
         """Quote the name of a table, and that of its schema before a dot, if it has one."""
         return ".".join(map(self.quote, split_names(name)))
 
-    def parse_sql_type(self, text: str) -> Scalar | None:
+    def parse_sql_type(self, text: str) -> ScalarType | None:
         """Parse a type as the database shows it, such as ``numeric(10,2)``; None when it is not supported."""
         match = _SQL_TYPE.fullmatch(text.strip())
         if match is None:

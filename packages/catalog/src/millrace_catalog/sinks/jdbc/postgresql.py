@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from millrace_catalog.sinks.jdbc.dialect import ROWS, Dialect, RowColumn, stored_scalar
+from millrace_catalog.sinks.jdbc.dialect import ROWS, RowColumn, SqlDialect, stored_scalar
 from millrace_catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -17,7 +17,7 @@ from millrace_catalog.types import (
     SMALLINT,
     STRING,
     DataType,
-    Scalar,
+    ScalarType,
     Schema,
     decimal,
     timestamp,
@@ -47,7 +47,7 @@ _SQL_NAMES: dict[Kind, str] = {
     "TIMESTAMP": "timestamp",
     "TIMESTAMP_LTZ": "timestamp with time zone",
 }
-_TYPES: dict[str, Scalar] = {
+_TYPES: dict[str, ScalarType] = {
     "boolean": BOOLEAN,
     "smallint": SMALLINT,
     "integer": INT,
@@ -66,7 +66,7 @@ _TIME = "YYYY-MM-DD HH24:MI:SS.US"
 _UTC = "'UTC'"
 
 
-class PostgreSQL(Dialect):
+class PostgreSQL(SqlDialect):
     """PostgreSQL: one ALTER TABLE widens all columns."""
 
     driver = "org.postgresql.Driver"
@@ -86,15 +86,15 @@ class PostgreSQL(Dialect):
         """Return whether a reference of ON CONFLICT is invalid."""
         return state == _INVALID_COLUMN_REFERENCE and "ON CONFLICT" in reason
 
-    def storage_type(self, type_: Scalar) -> Scalar:
+    def storage_type(self, type_: ScalarType) -> ScalarType:
         """Return the type itself; SMALLINT for TINYINT."""
         return with_nullability(SMALLINT, type_.nullable) if type_.kind == "TINYINT" else type_
 
-    def sql_type(self, type_: Scalar) -> str:
+    def sql_type(self, type_: ScalarType) -> str:
         """Return PostgreSQL's name of a type."""
         return f"numeric({type_.size}, {type_.scale})" if type_.kind == "DECIMAL" else _SQL_NAMES[type_.kind]
 
-    def type_of(self, name: str, sizes: tuple[int, ...]) -> Scalar | None:
+    def type_of(self, name: str, sizes: tuple[int, ...]) -> ScalarType | None:
         """Return the type that PostgreSQL shows for a column."""
         if name == "numeric" and sizes and sizes[0] <= MAX_DIGITS:
             return decimal(*sizes)
@@ -142,7 +142,7 @@ class PostgreSQL(Dialect):
 
     def _cast(self, name: str, before: DataType, after: DataType, zone: str) -> str:
         column = self.quote(name)
-        if after == STRING and isinstance(before, Scalar):
+        if after == STRING and isinstance(before, ScalarType):
             return _to_text(column, before)
         if after == timestamp_ltz() and before == timestamp():
             quoted = "'" + zone.replace("'", "''") + "'"
@@ -151,7 +151,7 @@ class PostgreSQL(Dialect):
         return f"{column}::{self.sql_type(stored_scalar(after))}"
 
 
-def _to_text(column: str, type_: Scalar) -> str:
+def _to_text(column: str, type_: ScalarType) -> str:
     """Return an expression for the text that a message would have."""
     if type_.kind in ("FLOAT", "DOUBLE"):
         return rf"regexp_replace({column}::text, '^(-?[0-9]+)$', '\1.0')"

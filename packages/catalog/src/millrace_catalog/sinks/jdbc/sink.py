@@ -14,7 +14,7 @@ from millrace_catalog.sinks.jdbc.database import Database
 from millrace_catalog.sinks.jdbc.json_chunks import chunk_texts
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
-from millrace_catalog.sinks.table_sink import KEY, TableSink
+from millrace_catalog.sinks.table_sink import KEY, ReplicationSink
 from millrace_catalog.types import Schema
 from millrace_catalog.types.identifiers import backquote
 from millrace_catalog.types.spark import to_spark_schema
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _JSON_TYPES = {"boolean", "byte", "short", "integer", "long", "decimal", "float", "double", "string"}
 
 
-class JdbcSink(TableSink):
+class JdbcSink(ReplicationSink):
     """A table of PostgreSQL or SQLite. A table that it creates has the primary key (partition, offset).
 
     Arrays, maps and structs are JSON text. The session needs the database's JDBC driver, for example by
@@ -54,7 +54,7 @@ class JdbcSink(TableSink):
         return self._dialect.driver
 
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
-        """Create the table or change its columns, in one transaction: see `TableSink.prepare`."""
+        """Create the table or change its columns, in one transaction: see `ReplicationSink.prepare`."""
         zone = str(spark.conf.get("spark.sql.session.timeZone"))
         with self._database.connection(spark, f"prepare table {self._table.name}") as connection:
             after = self._table.fit(connection, schema, KEY, zone)
@@ -62,7 +62,7 @@ class JdbcSink(TableSink):
         self._schema = after
 
     def append(self, rows: DataFrame) -> None:
-        """Append the rows that the table does not have, in one transaction: see `TableSink.append`."""
+        """Append the rows that the table does not have, in one transaction: see `ReplicationSink.append`."""
         if self._schema is None:
             raise SchemaError(f"{self!r} must be prepared before rows are appended")
         stored = self._schema

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from millrace.errors import SchemaError
 from millrace.table_names import join_names, split_names
-from millrace_catalog.sinks.jdbc.dialect import ROWS, Dialect, RowColumn
+from millrace_catalog.sinks.jdbc.dialect import ROWS, RowColumn, SqlDialect
 from millrace_catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -18,7 +18,7 @@ from millrace_catalog.types import (
     STRING,
     TINYINT,
     DataType,
-    Scalar,
+    ScalarType,
     Schema,
     with_nullability,
 )
@@ -56,7 +56,7 @@ _TEXTS = {"CHAR", "VARCHAR", "STRING", "BINARY", "VARBINARY", "DATE", "TIME"}
 _TEXTS |= {"TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_TZ"}
 
 
-class SQLite(Dialect):
+class SQLite(SqlDialect):
     """SQLite, which has neither times nor decimals: they are stored as the text that messages have.
 
     It cannot change the type of a column, so that wider columns require a new table with all rows, in one transaction.
@@ -82,17 +82,17 @@ class SQLite(Dialect):
         """Return whether ON CONFLICT matches no constraint."""
         return "ON CONFLICT clause does not match" in reason
 
-    def storage_type(self, type_: Scalar) -> Scalar:
+    def storage_type(self, type_: ScalarType) -> ScalarType:
         """Return the type itself where SQLite stores all of its values exactly, else STRING."""
         if type_.kind == "FLOAT":
             return with_nullability(DOUBLE, type_.nullable)
         return type_ if type_.kind in _SQL_NAMES else with_nullability(STRING, type_.nullable)
 
-    def sql_type(self, type_: Scalar) -> str:
+    def sql_type(self, type_: ScalarType) -> str:
         """Return SQLite's name of a type."""
         return _SQL_NAMES[type_.kind]
 
-    def type_of(self, name: str, sizes: tuple[int, ...]) -> Scalar | None:
+    def type_of(self, name: str, sizes: tuple[int, ...]) -> ScalarType | None:
         """Return the type that a column was declared with."""
         return _TYPES.get(name)
 
@@ -127,7 +127,7 @@ class SQLite(Dialect):
         if column.is_json:
             return text
         if column.stored.kind == "STRING":
-            is_text = isinstance(column.type, Scalar) and column.type.kind in _TEXTS
+            is_text = isinstance(column.type, ScalarType) and column.type.kind in _TEXTS
             type_ = f"json_type({ROWS}.value, {path})"
             return value if is_text else f"CASE {type_} WHEN 'text' THEN {value} ELSE {text} END"
         if column.stored.kind == "DOUBLE":
@@ -151,4 +151,4 @@ class SQLite(Dialect):
             )
         if before == BOOLEAN:
             return f"CASE {column} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
-        return f"CAST({column} AS {_SQL_NAMES[after.kind]})" if isinstance(after, Scalar) else column
+        return f"CAST({column} AS {_SQL_NAMES[after.kind]})" if isinstance(after, ScalarType) else column

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from millrace_catalog.sinks.jdbc.dialect import Dialect, RowColumn, stored_scalar
+from millrace_catalog.sinks.jdbc.dialect import RowColumn, SqlDialect, stored_scalar
 from millrace_catalog.sinks.jdbc.json_chunks import RowRecoding
 from millrace_catalog.sinks.normalized_json import NORMALIZED_KINDS
-from millrace_catalog.types import Scalar, Schema
+from millrace_catalog.types import ScalarType, Schema
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class RowStatements:
         primary_key: Columns that identify a row; the rows of a statement have each key once.
     """
 
-    dialect: Dialect
+    dialect: SqlDialect
     table: str
     columns: tuple[RowColumn, ...]
     primary_key: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, dialect: Dialect, table: str, rows: Schema, stored: Schema, primary_key: Sequence[str] = ()
+        cls, dialect: SqlDialect, table: str, rows: Schema, stored: Schema, primary_key: Sequence[str] = ()
     ) -> RowStatements:
         """Make them of the columns that rows have, and those of the table."""
         types = stored.types
@@ -39,7 +39,7 @@ class RowStatements:
     @property
     def normalized_keys(self) -> Mapping[str, str]:
         """The kinds of the types of those key columns of which several texts mean the same value."""
-        kinds = {each.name: each.type.kind for each in self._keys if isinstance(each.type, Scalar)}
+        kinds = {each.name: each.type.kind for each in self._keys if isinstance(each.type, ScalarType)}
         return {name: kind for name, kind in kinds.items() if kind in NORMALIZED_KINDS}
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from millrace.errors import OptionsError, SchemaError
 from millrace.table_names import split_names
 from millrace_catalog.sinks.columns import check_case, widen_sink
-from millrace_catalog.sinks.jdbc.dialect import Dialect
+from millrace_catalog.sinks.jdbc.dialect import SqlDialect
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
 from millrace_catalog.sinks.jdbc.sqlite import SQLite
 from millrace_catalog.types import STRING, Column, Schema, with_nullability
@@ -17,7 +17,7 @@ from millrace_catalog.types.identifiers import quote_name
 if TYPE_CHECKING:
     from millrace_catalog.sinks.jdbc.database import Connection
 
-_DIALECTS: dict[str, type[Dialect]] = {"jdbc:sqlite:": SQLite, "jdbc:postgresql:": PostgreSQL}
+_DIALECTS: dict[str, type[SqlDialect]] = {"jdbc:sqlite:": SQLite, "jdbc:postgresql:": PostgreSQL}
 
 
 class DatabaseTable:
@@ -29,7 +29,7 @@ class DatabaseTable:
         label: Words for the table in errors.
     """
 
-    def __init__(self, dialect: Dialect, name: str, label: str) -> None:
+    def __init__(self, dialect: SqlDialect, name: str, label: str) -> None:
         self._dialect = dialect
         self.name = name
         self._label = label
@@ -113,7 +113,7 @@ class DatabaseTable:
             connection.execute(f"CREATE SCHEMA {self._dialect.quote(schema[-1])}")
 
 
-def dialect_of(url: str) -> Dialect:
+def dialect_of(url: str) -> SqlDialect:
     """Return the dialect of the database that a JDBC URL leads to.
 
     Raises:

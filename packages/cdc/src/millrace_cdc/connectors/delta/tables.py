@@ -13,7 +13,17 @@ from millrace.errors import SchemaError
 from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace_catalog.sinks.columns import cast_rows, check_case, new_columns
 from millrace_catalog.sinks.table_sink import TableSinkError
-from millrace_catalog.types import STRING, Array, Column, DataType, Map, Row, Schema, widen_schemas, with_nullability
+from millrace_catalog.types import (
+    STRING,
+    ArrayType,
+    Column,
+    DataType,
+    MapType,
+    RowType,
+    Schema,
+    widen_schemas,
+    with_nullability,
+)
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.connectors.delta.rows import DELETED, kept_flag, kept_flags
@@ -258,12 +268,12 @@ def _columns(delta: DeltaTable) -> Schema:
 
 def _stored(type_: DataType, table: str) -> DataType:
     type_ = deeply_nullable(type_)
-    if isinstance(type_, Array):
-        return Array(_stored(type_.element, table))
-    if isinstance(type_, Map):
-        return Map(with_nullability(_stored(type_.key, table), False), _stored(type_.value, table))
-    if isinstance(type_, Row):
-        return Row(tuple(Column(each.name, _stored(each.type, table)) for each in type_.fields))
+    if isinstance(type_, ArrayType):
+        return ArrayType(_stored(type_.element, table))
+    if isinstance(type_, MapType):
+        return MapType(with_nullability(_stored(type_.key, table), False), _stored(type_.value, table))
+    if isinstance(type_, RowType):
+        return RowType(tuple(Column(each.name, _stored(each.type, table)) for each in type_.fields))
     if type_.kind == "VARIANT":
         raise SchemaError(f"table {table!r} has a VARIANT, which sink delta does not write: cast it to STRING")
     return STRING if type_.kind in ("TIME", "NULL") else type_

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 from millrace.errors import OptionsError
 from millrace.streams import stream_reader
 from millrace_cdc.connectors.jdbc.positions import TablePosition, digest
-from millrace_cdc.connectors.jdbc.reading import Login, SourceTable, TableReader, table_reader
+from millrace_cdc.connectors.jdbc.reading import DatabaseReader, Login, SourceTable, table_reader
 from millrace_cdc.connectors.values.stream import MESSAGE_SCHEMA
 from millrace_cdc.routing.patterns import RoutePattern
 from millrace_cdc.rows.change_encoding import encode_change
@@ -67,7 +67,7 @@ def found_tables(settings: PollingSettings) -> list[SourceTable]:
     return found
 
 
-def _tables(reader: TableReader, settings: PollingSettings) -> list[SourceTable]:
+def _tables(reader: DatabaseReader, settings: PollingSettings) -> list[SourceTable]:
     pattern = RoutePattern(settings.tables)
     names = [name for name in reader.names() if pattern.match(table_id(name))]
     return [table for name in names if (table := reader.table(name)) is not None]
@@ -103,7 +103,7 @@ class JdbcDataSource(DataSource):
         return JdbcStreamReader(self.settings)
 
 
-class _Range(InputPartition):
+class _ChangedRows(InputPartition):
     def __init__(self, table: str, start: list[Any] | None, end: list[Any]) -> None:
         super().__init__(table)
         self.table, self.start, self.end = table, start, end
@@ -142,7 +142,9 @@ class JdbcStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """Return the tables that have changed."""
-        return [_Range(table, start.get(table), end[table]) for table in sorted(end) if end[table] != start.get(table)]
+        return [
+            _ChangedRows(table, start.get(table), end[table]) for table in sorted(end) if end[table] != start.get(table)
+        ]
 
     def read(self, partition: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table that have changed, as messages."""
@@ -154,7 +156,7 @@ class JdbcStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             found = {table.id: self._position(reader, table) for table in _tables(reader, self._settings)}
         return start | {table: position for table, position in found.items() if position is not None}
 
-    def _position(self, reader: TableReader, table: SourceTable) -> list[Any] | None:
+    def _position(self, reader: DatabaseReader, table: SourceTable) -> list[Any] | None:
         column = self._settings.column
         if column is None or self._settings.mode == "snapshot":
             return TablePosition().to_json()
@@ -164,7 +166,7 @@ class JdbcStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         rows = (row for _, row in reader.rows(table, column, value, value))
         return TablePosition.of(value, rows).to_json()
 
-    def _messages(self, reader: TableReader, part: _Range) -> Iterator[tuple[Any, ...]]:
+    def _messages(self, reader: DatabaseReader, part: _ChangedRows) -> Iterator[tuple[Any, ...]]:
         table = reader.table(part.table)
         if table is None:
             return
@@ -175,7 +177,7 @@ class JdbcStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield table.id, 0, number, None, None, value
 
     def _rows(
-        self, reader: TableReader, table: SourceTable, start: TablePosition, end: TablePosition
+        self, reader: DatabaseReader, table: SourceTable, start: TablePosition, end: TablePosition
     ) -> Iterator[Mapping[str, Any]]:
         column = self._settings.column if end.value is not None else None
         # Of many rows with the first value all are read again if there are others than before
@@ -193,7 +195,7 @@ class JdbcStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield row
 
 
-def _at(reader: TableReader, table: SourceTable, column: str, value: Any) -> Iterator[Mapping[str, Any]]:
+def _at(reader: DatabaseReader, table: SourceTable, column: str, value: Any) -> Iterator[Mapping[str, Any]]:
     return (row for _, row in reader.rows(table, column, value, value))
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from millrace.errors import MachineError, OptionsError
 from millrace.table_names import join_names, split_names
-from millrace_catalog.sinks.jdbc.dialect import Dialect
+from millrace_catalog.sinks.jdbc.dialect import SqlDialect
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
 from millrace_catalog.sinks.jdbc.sqlite import SQLite
 from millrace_catalog.sinks.table_sink import TableSinkError
-from millrace_catalog.types import BIGINT, STRING, Column, Scalar, Schema
+from millrace_catalog.types import BIGINT, STRING, Column, ScalarType, Schema
 
 _SQLITE, _POSTGRESQL = "jdbc:sqlite:", "jdbc:postgresql:"
 _FETCHED_ROWS = 1_000
@@ -60,14 +60,14 @@ class Login:
         return re.sub(r"//[^/@]*@", "//", re.split("[?;]", self.url, maxsplit=1)[0])
 
 
-class TableReader(ABC):
+class DatabaseReader(ABC):
     """Reader of a database's tables.
 
     Args:
         connection: A connection of a driver.
     """
 
-    dialect: Dialect
+    dialect: SqlDialect
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -80,7 +80,7 @@ class TableReader(ABC):
     def _primary_key(self, table: str) -> tuple[str, ...]: ...
 
     @abstractmethod
-    def _type(self, native: str) -> Scalar:
+    def _type(self, native: str) -> ScalarType:
         """Return the type of a column by the database's name of it; STRING where there is no such type."""
 
     @abstractmethod
@@ -151,7 +151,7 @@ class TableReader(ABC):
         """Return an expression for a value as a position, which JSON can have."""
 
 
-class _SqliteReader(TableReader):
+class _SqliteReader(DatabaseReader):
     dialect = SQLite()
 
     def names(self) -> list[str]:
@@ -162,7 +162,7 @@ class _SqliteReader(TableReader):
         text = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
         return tuple(name for (name,) in self.query(text, split_names(table)))
 
-    def _type(self, native: str) -> Scalar:
+    def _type(self, native: str) -> ScalarType:
         found = self.dialect.parse_sql_type(native) or STRING
         # All of its integers have 64 bits
         return BIGINT if found.kind in ("TINYINT", "SMALLINT", "INT") else found
@@ -178,7 +178,7 @@ class _SqliteReader(TableReader):
         return expression
 
 
-class _PostgresReader(TableReader):
+class _PostgresReader(DatabaseReader):
     dialect = PostgreSQL()
 
     def names(self) -> list[str]:
@@ -199,7 +199,7 @@ class _PostgresReader(TableReader):
         )
         return tuple(name for (name,) in self.query(text, (self.dialect.quote_table(table),)))
 
-    def _type(self, native: str) -> Scalar:
+    def _type(self, native: str) -> ScalarType:
         return self.dialect.parse_sql_type(native) or STRING
 
     def _read_expression(self, column: Column, native: str) -> str:
@@ -241,7 +241,7 @@ def dialect_name(url: str) -> str:
 
 
 @contextmanager
-def table_reader(login: Login) -> Iterator[TableReader]:
+def table_reader(login: Login) -> Iterator[DatabaseReader]:
     """Connect to a database for a ``with`` block, in a transaction that writes nothing.
 
     Raises:
@@ -253,7 +253,7 @@ def table_reader(login: Login) -> Iterator[TableReader]:
 
 
 @contextmanager
-def _sqlite_reader(login: Login) -> Iterator[TableReader]:
+def _sqlite_reader(login: Login) -> Iterator[DatabaseReader]:
     path = urllib.parse.quote(login.url.removeprefix(_SQLITE))
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
@@ -263,7 +263,7 @@ def _sqlite_reader(login: Login) -> Iterator[TableReader]:
 
 
 @contextmanager
-def _postgres_reader(login: Login) -> Iterator[TableReader]:
+def _postgres_reader(login: Login) -> Iterator[DatabaseReader]:
     try:
         import psycopg
     except ImportError:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-    from millrace_catalog.sinks.jdbc.dialect import Dialect
+    from millrace_catalog.sinks.jdbc.dialect import SqlDialect
 
 PROGRESS_TABLE = "millrace_pipelines"
 """The table with the number of the last micro-batch of each pipeline, which is written in its transaction."""
@@ -130,7 +130,7 @@ class JdbcPipelineSink(PipelineSink):
             connection.commit()
 
     @property
-    def _dialect(self) -> Dialect:
+    def _dialect(self) -> SqlDialect:
         return dialect_of(self.options.url)
 
     @property

@@ -34,7 +34,7 @@ def canal_packet(
         primary_key: The columns of its primary key.
     """
     columns = [
-        _Column.of(index, each.name, each.dataType, each.name in primary_key) for index, each in enumerate(schema)
+        _CanalColumn.of(index, each.name, each.dataType, each.name in primary_key) for index, each in enumerate(schema)
     ]
     decode = exact_json.decode
     headers = {operation: _header(database, table, kind) for operation, kind in _EVENT_TYPES.items()}
@@ -61,7 +61,7 @@ def _header(database: str | None, table: str, kind: int) -> bytes:
     return _bytes(1, _number(1, _VERSION) + _bytes(5, b"UTF-8") + _number(7, _MYSQL) + names + _number(11, kind))
 
 
-class _Column(NamedTuple):
+class _CanalColumn(NamedTuple):
     """A column, of which only the value differs between messages."""
 
     name: str
@@ -70,7 +70,7 @@ class _Column(NamedTuple):
     text: Callable[[Any], str]
 
     @classmethod
-    def of(cls, index: int, name: str, type_: DataType, is_key: bool) -> _Column:
+    def of(cls, index: int, name: str, type_: DataType, is_key: bool) -> _CanalColumn:
         jdbc_type, mysql_type, text = _mapping(type_)
         start = _number(1, index) + _number(2, jdbc_type) + _bytes(3, name.encode()) + _number(4, int(is_key))
         return cls(name, start, _bytes(10, mysql_type.encode()), text)

@@ -37,7 +37,7 @@ class EncoderSettings:
     topics: Mapping[str, str]
 
 
-class _Target(NamedTuple):
+class _TargetTopic(NamedTuple):
     topic: str
     key: Callable[[bytes], bytes | None]
     value: MessageValue
@@ -54,7 +54,7 @@ class RecordEncoder:
     def __init__(self, settings: EncoderSettings, tables: Mapping[str, PipelineTable]) -> None:
         self._settings = settings
         self._tables = tables
-        self._targets: dict[str, _Target] = {}
+        self._targets: dict[str, _TargetTopic] = {}
 
     def encode(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the records of changes, in the changes' order."""
@@ -80,9 +80,9 @@ class RecordEncoder:
         ]
         return pa.record_batch(columns, _RECORD_SCHEMA)
 
-    def _target(self, name: str) -> _Target:
+    def _target(self, name: str) -> _TargetTopic:
         table, messages = self._tables[name], self._settings.messages
-        return _Target(
+        return _TargetTopic(
             self._settings.topics[name],
             message_key(messages.key_format, table.primary_key),
             message_value(messages, name, table.schema, table.primary_key),

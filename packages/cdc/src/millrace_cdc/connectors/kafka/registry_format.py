@@ -17,7 +17,7 @@ _PREFIX = f"{FORMAT_NAME}."
 _OF_THE_SOURCE = {"distributed-tables", "values-out-of-range"}
 
 
-class _Given(NamedTuple):
+class _ParsedFormat(NamedTuple):
     parser: OptionParser
     options: Any
 
@@ -49,7 +49,7 @@ def registry_format_problems(options: KafkaSourceOptions) -> Iterator[OptionProb
         yield OptionProblem(name or "value.format", sentence)
 
 
-def _parse(options: KafkaSourceOptions) -> _Given:
+def _parse(options: KafkaSourceOptions) -> _ParsedFormat:
     given = {_PREFIX + name: text for name, text in options.avro_registry if name not in _OF_THE_SOURCE}
     parser = OptionParser("source", given)
-    return _Given(parser, parser.take(plugin_manager().load(FORMAT, FORMAT_NAME).Options, _PREFIX))
+    return _ParsedFormat(parser, parser.take(plugin_manager().load(FORMAT, FORMAT_NAME).Options, _PREFIX))

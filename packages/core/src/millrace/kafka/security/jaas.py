@@ -46,7 +46,7 @@ class LoginModule:
 
 
 @dataclass(frozen=True)
-class _Token:
+class _JaasToken:
     position: int
     text: str
     is_text: bool
@@ -78,7 +78,7 @@ def parse_jaas(text: str) -> LoginModule:
     return LoginModule(name.rpartition(".")[2], options)
 
 
-def _options(tokens: Iterator[_Token]) -> Iterator[tuple[str, str]]:
+def _options(tokens: Iterator[_JaasToken]) -> Iterator[tuple[str, str]]:
     for token in tokens:
         if token.text == ";" and not token.is_text:
             return
@@ -92,7 +92,7 @@ def _options(tokens: Iterator[_Token]) -> Iterator[tuple[str, str]]:
         yield name, _text(next(tokens), "a value, in double quotes")
 
 
-def _text(token: _Token, expected: str) -> str:
+def _text(token: _JaasToken, expected: str) -> str:
     if not token.is_text:
         cause = (
             "; it ends there, perhaps for a quote that is not closed or a '/' without quotes" if token.is_end else ""
@@ -101,15 +101,15 @@ def _text(token: _Token, expected: str) -> str:
     return token.text
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_JaasToken]:
     for match in _TOKENS.finditer(text):
         kind, value = match.lastgroup, match[match.lastgroup or 0]
         if kind in ("double", "single"):
             value = _ESCAPE.sub(_unescape, value)
         if kind != "space":
-            yield _Token(match.start() + 1, value, is_text=kind != "mark")
+            yield _JaasToken(match.start() + 1, value, is_text=kind != "mark")
     while True:
-        yield _Token(len(text) + 1, "", is_text=False)
+        yield _JaasToken(len(text) + 1, "", is_text=False)
 
 
 def _unescape(match: re.Match[str]) -> str:

@@ -37,7 +37,7 @@ def read_jks(data: bytes, password: str | None, key_password: str | None) -> Sto
     if password is not None and not hmac.compare_digest(_digest(password, data[:-_SHA1_BYTES]), data[-_SHA1_BYTES:]):
         raise StorePasswordError("the password is wrong, or the file is damaged")
     try:
-        trusted, keys = _Reader(data).entries()
+        trusted, keys = _KeyStoreReader(data).entries()
         if not keys:
             return Store(trusted=trusted)
         encrypted, chain = keys[0]
@@ -46,7 +46,7 @@ def read_jks(data: bytes, password: str | None, key_password: str | None) -> Sto
         raise StoreError("the file is damaged: it ends too early") from error
 
 
-class _Reader:
+class _KeyStoreReader:
     """Read a store from the beginning, field by field; numbers are big-endian."""
 
     def __init__(self, data: bytes) -> None:

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.errors import MillraceError
-from millrace.siblings import IS_SUPPORTED, Listener, ask, call
+from millrace.siblings import IS_SUPPORTED, SiblingListener, ask, call
 from millrace.sink.committer.ledger_store import transactional_id
 from millrace.sink.committer.producer_sessions import TransactionSessions, session_key
 from millrace.sink.write_task import WriteResult, WriteTask
@@ -34,7 +34,7 @@ logger = logging.getLogger("millrace.sink")
 MAX_BYTES = 4 * 1024 * 1024
 """Size of the rows, of one Arrow batch, up to which a task sends them to another worker."""
 
-OFFERS = ResourceKind[Listener]("offer of a transactional producer", capacity=8, close=Listener.close)
+OFFERS = ResourceKind[SiblingListener]("offer of a transactional producer", capacity=8, close=SiblingListener.close)
 
 SILENT = ResourceKind[bool]("worker that does not answer", capacity=64)
 """The sessions whose worker has once not answered a call, so that no other task waits for it; or cannot be asked."""
@@ -93,7 +93,7 @@ class SharedSessions:
                 self._listen(config, task, write)
 
     def _listen(self, config: SinkConfig, task: WriteTask, write: WriteRows) -> None:
-        listener = Listener(_name(config, task), _Offer(self._sessions, write).answer)
+        listener = SiblingListener(_name(config, task), _Offer(self._sessions, write).answer)
         self._resources.put(OFFERS, session_key(config, task), listener)
 
     def write(
@@ -142,7 +142,7 @@ class _Offer:
     def __init__(self, sessions: TransactionSessions, write: WriteRows) -> None:
         self._sessions, self._write = sessions, write
 
-    def answer(self, listener: Listener, request: bytes, is_abandoned: Callable[[], bool]) -> bytes | None:
+    def answer(self, listener: SiblingListener, request: bytes, is_abandoned: Callable[[], bool]) -> bytes | None:
         """Answer a request by a result or an error, or refuse it."""
         asked: _Request = pickle.loads(request)  # noqa: S301 - from a sibling
         config, task = asked.config, asked.task

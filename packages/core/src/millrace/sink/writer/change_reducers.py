@@ -22,7 +22,7 @@ _COMPACTION_ROWS = 20_000
 """Rows: a buffer that holds more than these, and more than twice as many as it has keys, drops those replaced."""
 
 
-class Changes(NamedTuple):
+class KeyedChanges(NamedTuple):
     """Changes of rows, in order.
 
     Attributes:
@@ -33,12 +33,12 @@ class Changes(NamedTuple):
     rows: pa.RecordBatch
     keys: Sequence[bytes]
 
-    def select(self, indices: Sequence[int]) -> Changes:
+    def select(self, indices: Sequence[int]) -> KeyedChanges:
         """Return the changes at these indices."""
-        return Changes(self.rows.take(pa.array(indices, pa.int64())), [self.keys[index] for index in indices])
+        return KeyedChanges(self.rows.take(pa.array(indices, pa.int64())), [self.keys[index] for index in indices])
 
 
-class Selection(NamedTuple):
+class SelectedChanges(NamedTuple):
     """Some of the buffered changes.
 
     Attributes:
@@ -49,7 +49,7 @@ class Selection(NamedTuple):
     positions: list[int]
     keys: list[bytes]
 
-    def extend(self, other: Selection) -> None:
+    def extend(self, other: SelectedChanges) -> None:
         """Add others behind them."""
         self.positions.extend(other.positions)
         self.keys.extend(other.keys)
@@ -59,11 +59,11 @@ class ChangeReducer(ABC):
     """Leave out changes of one task that need not be written."""
 
     @abstractmethod
-    def add(self, changes: Changes) -> Iterator[Changes]:
+    def add(self, changes: KeyedChanges) -> Iterator[KeyedChanges]:
         """Take changes, and yield those to write now."""
 
     @abstractmethod
-    def finish(self) -> Iterator[Changes]:
+    def finish(self) -> Iterator[KeyedChanges]:
         """Yield what is left to write when the task has no more rows."""
 
 
@@ -79,9 +79,9 @@ class OldRowFilter(ChangeReducer):
 
     def __init__(self, row_kind_column: str) -> None:
         self._column = row_kind_column
-        self._unfollowed: dict[bytes, tuple[Changes, int]] = {}
+        self._unfollowed: dict[bytes, tuple[KeyedChanges, int]] = {}
 
-    def add(self, changes: Changes) -> Iterator[Changes]:
+    def add(self, changes: KeyedChanges) -> Iterator[KeyedChanges]:
         """Yield the changes other than old rows: see `ChangeReducer.add`."""
         is_old = pc.equal(changes.rows.column(self._column), UPDATE_BEFORE)
         has_old = pc.any(is_old).as_py()
@@ -96,9 +96,9 @@ class OldRowFilter(ChangeReducer):
             return
         mask = is_old.to_numpy(zero_copy_only=False)
         self._keep_unfollowed(changes, [i for i in np.flatnonzero(mask).tolist() if last[changes.keys[i]] == i])
-        yield Changes(changes.rows.filter(pc.invert(is_old)), list(compress(changes.keys, ~mask)))
+        yield KeyedChanges(changes.rows.filter(pc.invert(is_old)), list(compress(changes.keys, ~mask)))
 
-    def finish(self) -> Iterator[Changes]:
+    def finish(self) -> Iterator[KeyedChanges]:
         """Yield the old rows that nothing has followed: see `ChangeReducer.finish`."""
         while self._unfollowed:
             first, _ = next(iter(self._unfollowed.values()))
@@ -108,7 +108,7 @@ class OldRowFilter(ChangeReducer):
                 del self._unfollowed[first.keys[index]]
             yield first.select(indices)
 
-    def _keep_unfollowed(self, changes: Changes, indices: Sequence[int]) -> None:
+    def _keep_unfollowed(self, changes: KeyedChanges, indices: Sequence[int]) -> None:
         if indices:
             kept = changes.select(indices)
             self._unfollowed.update((key, (kept, index)) for index, key in enumerate(kept.keys))
@@ -135,7 +135,7 @@ class LatestChangeBuffer(ChangeReducer):
         self._count = 0
         self._latest: dict[bytes, int] = {}
 
-    def add(self, changes: Changes) -> Iterator[Changes]:
+    def add(self, changes: KeyedChanges) -> Iterator[KeyedChanges]:
         """Yield what flushes write: see `ChangeReducer.add`."""
         if self._interval_s is not None and self._clock() - self._last_flush >= self._interval_s:
             yield from self.finish()
@@ -143,7 +143,7 @@ class LatestChangeBuffer(ChangeReducer):
         self._chunks.append(changes.rows)
         self._count += count
         # What several flushes write is yielded together, since small batches are built slowly
-        flushed = Selection([], [])
+        flushed = SelectedChanges([], [])
         start = 0
         while start < count:
             # As many rows as cannot make it overfull
@@ -154,26 +154,26 @@ class LatestChangeBuffer(ChangeReducer):
             if len(self._latest) == self._max_keys:
                 flushed.extend(self._take_latest())
         if flushed.positions:
-            yield Changes(self._rows_at(flushed.positions), flushed.keys)
+            yield KeyedChanges(self._rows_at(flushed.positions), flushed.keys)
             self._last_flush = self._clock()
         if flushed.positions or self._count > max(_COMPACTION_ROWS, 2 * len(self._latest)):
             self._compact()
 
-    def finish(self) -> Iterator[Changes]:
+    def finish(self) -> Iterator[KeyedChanges]:
         """Yield the latest changes that are buffered: see `ChangeReducer.finish`."""
         self._last_flush = self._clock()
         latest = self._take_latest()
         if latest.positions:
-            yield Changes(self._rows_at(latest.positions), latest.keys)
+            yield KeyedChanges(self._rows_at(latest.positions), latest.keys)
             self._compact()
 
-    def _take_latest(self) -> Selection:
+    def _take_latest(self) -> SelectedChanges:
         """Return the latest changes in their order, and forget them."""
         keys = list(self._latest)
         positions = np.fromiter(self._latest.values(), np.int64, len(keys))
         self._latest = {}
         order = np.argsort(positions)
-        return Selection(positions[order].tolist(), [keys[index] for index in order.tolist()])
+        return SelectedChanges(positions[order].tolist(), [keys[index] for index in order.tolist()])
 
     def _rows_at(self, positions: Sequence[int]) -> pa.RecordBatch:
         return pa.concat_batches(self._chunks).take(pa.array(positions, pa.int64()))

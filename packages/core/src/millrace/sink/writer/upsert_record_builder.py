@@ -13,7 +13,7 @@ from millrace.errors import MessageError
 from millrace.options.connector import SinkOptions
 from millrace.records.producer_records import ProducerRecords
 from millrace.records.row_kinds import checked_row_kinds
-from millrace.sink.writer.change_reducers import ChangeReducer, Changes, LatestChangeBuffer, OldRowFilter
+from millrace.sink.writer.change_reducers import ChangeReducer, KeyedChanges, LatestChangeBuffer, OldRowFilter
 from millrace.sink.writer.payload_serializers import PayloadSerializer
 from millrace.sink.writer.record_builder import RecordBuilder, row_kind_column_of
 
@@ -44,7 +44,7 @@ class UpsertRecordBuilder:
         """
         self._check(rows)
         keys = self._keys.serialize_rows(self._topic, rows)
-        changes: Iterable[Changes] = [Changes(rows, _without_nulls(keys))]
+        changes: Iterable[KeyedChanges] = [KeyedChanges(rows, _without_nulls(keys))]
         for reducer in self._reducers:
             changes = chain.from_iterable(map(reducer.add, changes))
         yield from self._records(changes)
@@ -55,12 +55,12 @@ class UpsertRecordBuilder:
         Raises:
             MessageError: As `RecordBuilder.build`, with the row's key.
         """
-        changes: Iterable[Changes] = ()
+        changes: Iterable[KeyedChanges] = ()
         for reducer in self._reducers:
             changes = chain(chain.from_iterable(map(reducer.add, changes)), reducer.finish())
         yield from self._records(changes)
 
-    def _records(self, changes: Iterable[Changes]) -> Iterator[ProducerRecords]:
+    def _records(self, changes: Iterable[KeyedChanges]) -> Iterator[ProducerRecords]:
         for each in changes:
             try:
                 yield from self._build(each)
@@ -68,10 +68,10 @@ class UpsertRecordBuilder:
                 # Its row numbers are those of the changes that are left, perhaps of several batches
                 raise self._naming_the_key(each) or error from error
 
-    def _build(self, changes: Changes) -> Iterator[ProducerRecords]:
+    def _build(self, changes: KeyedChanges) -> Iterator[ProducerRecords]:
         return self._builder.build(changes.rows, Payloads(changes.keys))
 
-    def _naming_the_key(self, changes: Changes) -> MessageError | None:
+    def _naming_the_key(self, changes: KeyedChanges) -> MessageError | None:
         """Return the error of changes that cannot be built, with the key of the row; None if no single row has one."""
         while (count := len(changes.keys)) > 1:
             first, second = changes.select(range(count // 2)), changes.select(range(count // 2, count))
@@ -83,7 +83,7 @@ class UpsertRecordBuilder:
         text = str(error)
         return MessageError(text.replace("row 0", key, 1) if "row 0" in text else f"{key}: {text}")
 
-    def _error_of(self, changes: Changes) -> MessageError | None:
+    def _error_of(self, changes: KeyedChanges) -> MessageError | None:
         try:
             for _ in self._build(changes):
                 pass

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.contracts import is_headers
 from millrace.errors import SchemaError
-from millrace.options.metadata import MetadataColumn
+from millrace.options.metadata import SelectedMetadata
 from millrace.records.spark_kafka_columns import WRITABLE_SPARK_KAFKA_COLUMNS
 
 KEY, VALUE = "__raw_key__", "__raw_value__"
@@ -51,7 +51,7 @@ _DECIDED_BY_KEY = {"topic", "partition"}
 
 
 def named_metadata_columns(
-    schema: pa.Schema, requested: Collection[MetadataColumn], *, is_upsert: bool = False
+    schema: pa.Schema, requested: Collection[SelectedMetadata], *, is_upsert: bool = False
 ) -> dict[str, str]:
     """Find the columns that the option ``metadata.columns`` names.
 

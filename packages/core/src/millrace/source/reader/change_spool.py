@@ -17,7 +17,7 @@ from confluent_kafka import Message
 from millrace.contracts import StateWriter
 from millrace.errors import StateError
 from millrace.records.messages import Messages, with_schema_header
-from millrace.source.reader.normalization import Changes
+from millrace.source.reader.normalization import NormalizedChanges
 from millrace.source.state_files import new_stream_writer
 
 APPLIED_BYTES = 32 << 20
@@ -52,7 +52,7 @@ class ChangeSpool:
         self.file = tempfile.TemporaryFile(prefix="millrace-changes-")  # noqa: SIM115 - `close` closes it
         self._writer = new_stream_writer(self.file, self._schema)
 
-    def append(self, messages: Messages, changes: Changes) -> None:
+    def append(self, messages: Messages, changes: NormalizedChanges) -> None:
         """Add the messages of a batch that have changed rows."""
         if changes.effective:
             effective = [messages.items[index] for index in changes.effective]

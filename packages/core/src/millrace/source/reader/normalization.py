@@ -40,7 +40,7 @@ class RowEvents(NamedTuple):
     malformed: tuple[MalformedRecord, ...]
 
 
-class Changes(NamedTuple):
+class NormalizedChanges(NamedTuple):
     """The changes of a table by some events.
 
     Attributes:
@@ -99,7 +99,7 @@ class Normalizer:
         self._reader = reader
         self._row_kind_column = row_kind_column
 
-    def __call__(self, messages: Messages, state: KeyedState) -> Changes:
+    def __call__(self, messages: Messages, state: KeyedState) -> NormalizedChanges:
         """Return the changes by some messages, and make them in the state.
 
         Raises:
@@ -116,12 +116,12 @@ class Normalizer:
 
     def _change(
         self, items: Sequence[Message], events: RowEvents, stored: Sequence[bytes | None], state: KeyedState
-    ) -> Changes:
+    ) -> NormalizedChanges:
         keys, effective = events.keys, events.message
         before = _exchange(state, keys, stored)
         if before.count(None) == len(keys) == events.batch.num_rows and not events.malformed:
             # Of a new table most events are these
-            return Changes(events.batch, (), effective, keys, stored)
+            return NormalizedChanges(events.batch, (), effective, keys, stored)
         # The same once more, or a delete of what is not there, changes nothing
         is_change = ~np.fromiter(map(operator.eq, before, stored), bool, len(keys))
         has_old = is_change & np.fromiter((each is not None for each in before), bool, len(keys))
@@ -134,7 +134,7 @@ class Normalizer:
         if not is_change.all():
             effective, keys = list(itertools.compress(effective, is_change)), list(itertools.compress(keys, is_change))
             stored = list(itertools.compress(stored, is_change))
-        return Changes(changed, events.malformed, effective, keys, stored)
+        return NormalizedChanges(changed, events.malformed, effective, keys, stored)
 
     def _interleave(
         self, new: pa.RecordBatch, old: pa.RecordBatch | None, order: np.ndarray, kinds: np.ndarray

@@ -13,7 +13,7 @@ import pyarrow as pa
 from millrace.contracts import Decoded
 from millrace.errors import SchemaChangedError, SchemaMismatchError
 from millrace.options import options_of
-from millrace.options.metadata import MetadataColumn
+from millrace.options.metadata import SelectedMetadata
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection
 from millrace.records.messages import Messages, describe_position
@@ -54,7 +54,7 @@ class RecordBatchBuilder:
         self,
         schema: pa.Schema,
         decode_values: Callable[[Messages], Decoded],
-        metadata: tuple[MetadataColumn, ...],
+        metadata: tuple[SelectedMetadata, ...],
         value_format: PluginRef | None = None,
         value_projection: ColumnProjection | None = None,
         row_kind_column: str | None = None,

@@ -9,7 +9,7 @@ import msgspec
 from confluent_kafka import Message
 
 from millrace.contracts import TopicPartition
-from millrace.options.metadata import MetadataColumn
+from millrace.options.metadata import SelectedMetadata
 from millrace.records.messages import Messages
 
 _SAME_FOR_ALL = {"topic", "partition", "__raw_value__"}
@@ -98,7 +98,7 @@ def _message(stored: bytes, partition: TopicPartition) -> Message:
     )
 
 
-def codec_for(metadata: Collection[MetadataColumn], schema_header: str | None = None) -> MessageCodec:
+def codec_for(metadata: Collection[SelectedMetadata], schema_header: str | None = None) -> MessageCodec:
     """Return the codec that keeps what a query needs.
 
     Args:

@@ -29,7 +29,7 @@ class PartialBatch(NamedTuple):
     message_index: np.ndarray
 
 
-class BatchReader:
+class PyruhvroReader:
     """Read messages of one writer's schema.
 
     Args:

@@ -9,7 +9,17 @@ from typing import Any
 from millrace.errors import MalformedMessageError
 from millrace_formats.avro.reader.conversions import decode_text
 from millrace_formats.avro.reader.datum_reader import Cursor, Read, raw_reader
-from millrace_formats.avro.schema.model import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, can_be_empty
+from millrace_formats.avro.schema.model import (
+    AvroArray,
+    AvroEnum,
+    AvroMap,
+    AvroType,
+    Fixed,
+    Primitive,
+    Record,
+    Union,
+    can_be_empty,
+)
 
 _NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
@@ -29,9 +39,9 @@ def _reader(type_: AvroType, records: dict[int, Read]) -> Read:
         branches = [_reader(branch, records) for branch in type_.branches]
         count = len(branches)
         return lambda cursor: branches[cursor.index(count, "union branch")](cursor)
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return _list_reader(type_, records)
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         return _map_reader(type_, records)
     return _scalar_reader(type_)
 
@@ -57,7 +67,7 @@ def _record_reader(type_: Record, records: dict[int, Read]) -> Read:
     return read
 
 
-def _list_reader(type_: Array, records: dict[int, Read]) -> Read:
+def _list_reader(type_: AvroArray, records: dict[int, Read]) -> Read:
     item, is_empty = _reader(type_.items, records), can_be_empty(type_.items)
 
     def read(cursor: Cursor) -> list[Any]:
@@ -69,7 +79,7 @@ def _list_reader(type_: Array, records: dict[int, Read]) -> Read:
     return read
 
 
-def _map_reader(type_: Map, records: dict[int, Read]) -> Read:
+def _map_reader(type_: AvroMap, records: dict[int, Read]) -> Read:
     value = _reader(type_.values, records)
 
     def read(cursor: Cursor) -> dict[str, Any]:
@@ -83,7 +93,7 @@ def _map_reader(type_: Map, records: dict[int, Read]) -> Read:
     return read
 
 
-def _scalar_reader(type_: Primitive | Fixed | Enum) -> Read:
+def _scalar_reader(type_: Primitive | Fixed | AvroEnum) -> Read:
     read = raw_reader(type_)
     kind = type_.kind if isinstance(type_, Primitive) else "bytes" if isinstance(type_, Fixed) else "enum"
     if kind == "string":

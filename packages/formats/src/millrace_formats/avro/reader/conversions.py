@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from millrace.errors import MalformedMessageError
-from millrace_formats.avro.schema.model import Enum, Primitive
+from millrace_formats.avro.schema.model import AvroEnum, Primitive
 from millrace_formats.shared.column_casts import Reject, cast_or_reject
 from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
@@ -142,9 +142,9 @@ def symbol_conversion(symbols: frozenset[str], default: str | None) -> Conversio
     return Conversion(convert, convert_array)
 
 
-def to_string_conversion(type_: Primitive | Enum) -> Conversion | None:
+def to_string_conversion(type_: Primitive | AvroEnum) -> Conversion | None:
     """Convert integers, booleans, strings and symbols to their text; None for other types."""
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         return symbol_conversion(frozenset(), None)
     if type_.kind == "string":
         return string_conversion()

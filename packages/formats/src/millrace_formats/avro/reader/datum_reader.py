@@ -30,11 +30,11 @@ from millrace_formats.avro.schema.memory_budget import BUDGET, min_column_width
 from millrace_formats.avro.schema.model import (
     INT_MAX,
     INT_MIN,
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
-    Enum,
     Fixed,
-    Map,
     Primitive,
     Record,
     Union,
@@ -294,7 +294,7 @@ def _skipper(type_: AvroType, record_skippers: dict[int, Read]) -> Read:
         return record_skippers.get(id(type_)) or _record_skipper(type_, record_skippers)
     if isinstance(type_, Union):
         return _branch_reader([_skipper(branch, record_skippers) for branch in type_.branches])
-    if isinstance(type_, Array | Map):
+    if isinstance(type_, AvroArray | AvroMap):
         return _block_skipper(type_, record_skippers)
     # An int that nobody asks for may have 64 bits
     return Cursor.long if isinstance(type_, Primitive) and type_.kind == "int" else raw_reader(type_)
@@ -312,9 +312,9 @@ def _record_skipper(type_: Record, record_skippers: dict[int, Read]) -> Read:
     return skip
 
 
-def _block_skipper(type_: Array | Map, record_skippers: dict[int, Read]) -> Read:
-    is_map = isinstance(type_, Map)
-    item = type_.values if isinstance(type_, Map) else type_.items
+def _block_skipper(type_: AvroArray | AvroMap, record_skippers: dict[int, Read]) -> Read:
+    is_map = isinstance(type_, AvroMap)
+    item = type_.values if isinstance(type_, AvroMap) else type_.items
     skip_item, is_empty = _skipper(item, record_skippers), not is_map and can_be_empty(item)
 
     def skip(cursor: Cursor) -> None:
@@ -327,12 +327,12 @@ def _block_skipper(type_: Array | Map, record_skippers: dict[int, Read]) -> Read
     return skip
 
 
-def raw_reader(type_: Primitive | Fixed | Enum) -> Read:
+def raw_reader(type_: Primitive | Fixed | AvroEnum) -> Read:
     """Return a reader of raw values, see ``reader.conversions``."""
     if isinstance(type_, Fixed):
         size = type_.size
         return lambda cursor: cursor.take(size, "a value")
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         symbols, count = type_.symbols, len(type_.symbols)
         return lambda cursor: symbols[cursor.index(count, "symbol")]
     return _PRIMITIVE_READERS[type_.kind]

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError
-from millrace_formats.avro.reader.batch_reader import BatchReader, merge_in_order
+from millrace_formats.avro.reader.batch_reader import PyruhvroReader, merge_in_order
 from millrace_formats.avro.reader.datum_reader import DatumReader, to_row
 from millrace_formats.avro.reader.json_reader import json_reader, load_json
 from millrace_formats.avro.reader.read_plan import ReadPlan
@@ -59,16 +59,16 @@ class AvroJsonDecoder(FallbackDecoder):
         return "the encoding is json"
 
 
-def batch_reader(plan: ReadPlan, schema: pa.Schema, frame: bytes = b"") -> BatchReader | None:
+def batch_reader(plan: ReadPlan, schema: pa.Schema, frame: bytes = b"") -> PyruhvroReader | None:
     """Return the fast reader of a plan, or None where there is none."""
     try:
-        return BatchReader(plan, schema, frame)
+        return PyruhvroReader(plan, schema, frame)
     except UnsupportedByPyruhvroError:
         return None
 
 
 class _FastReader:
-    def __init__(self, schema: pa.Schema, reader: BatchReader) -> None:
+    def __init__(self, schema: pa.Schema, reader: PyruhvroReader) -> None:
         self._schema = schema
         self._reader = reader
 

@@ -23,7 +23,7 @@ from millrace_formats.avro.reader.read_plan import (
     UnionPlan,
     UnreadablePlan,
 )
-from millrace_formats.avro.schema.model import INT_MAX, INT_MIN, NULL, Enum, Fixed, Primitive, branch_name
+from millrace_formats.avro.schema.model import INT_MAX, INT_MIN, NULL, AvroEnum, Fixed, Primitive, branch_name
 
 Read = Callable[[Any], Any]
 
@@ -176,11 +176,11 @@ def _plain_union_reader(plan: UnionPlan) -> Read:
     return read
 
 
-def _raw_reader(type_: Primitive | Fixed | Enum) -> Read:
+def _raw_reader(type_: Primitive | Fixed | AvroEnum) -> Read:
     """Return a reader of raw values, see ``reader.conversions``."""
     if isinstance(type_, Fixed):
         return lambda value: _read_bytes(value, type_.size)
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         return lambda value: _read_symbol(value, type_.symbols)
     return _PRIMITIVE_READERS[type_.kind]
 

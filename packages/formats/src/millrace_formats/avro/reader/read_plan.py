@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from millrace_formats.avro.reader.conversions import Conversion
-from millrace_formats.avro.schema.model import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
+from millrace_formats.avro.schema.model import AvroArray, AvroEnum, AvroMap, AvroType, Fixed, Primitive, Record, Union
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class UnreadablePlan:
 class ScalarPlan:
     """Read a value without parts."""
 
-    writer: Primitive | Fixed | Enum
+    writer: Primitive | Fixed | AvroEnum
     type: pa.DataType
     conversion: Conversion
 
@@ -48,7 +48,7 @@ class ScalarPlan:
 class ListPlan:
     """Read an array into a list."""
 
-    writer: Array
+    writer: AvroArray
     type: pa.ListType
     item: ReadPlan
 
@@ -62,7 +62,7 @@ class ListPlan:
 class MapPlan:
     """Read a map."""
 
-    writer: Map
+    writer: AvroMap
     type: pa.MapType
     value: ReadPlan
 

@@ -42,14 +42,14 @@ from millrace_formats.avro.reader.read_plan import (
 from millrace_formats.avro.schema.derivation import derived_timestamp
 from millrace_formats.avro.schema.model import (
     NULL,
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
-    Enum,
-    Field,
     Fixed,
-    Map,
     Primitive,
     Record,
+    RecordField,
     Union,
     describe_type,
 )
@@ -125,18 +125,18 @@ class _Resolution:
         reader = _matching_branch(writer, reader)
         if isinstance(writer, Record) and pt.is_struct(type_):
             return self._record_plan(writer, reader if isinstance(reader, Record) else None, type_)
-        if isinstance(writer, Array) and pt.is_list(type_):
-            item = self.plan(writer.items, reader.items if isinstance(reader, Array) else None, type_.value_field)
+        if isinstance(writer, AvroArray) and pt.is_list(type_):
+            item = self.plan(writer.items, reader.items if isinstance(reader, AvroArray) else None, type_.value_field)
             return ListPlan(writer, type_, item)
-        if isinstance(writer, Map) and pt.is_map(type_):
-            value = self.plan(writer.values, reader.values if isinstance(reader, Map) else None, type_.item_field)
+        if isinstance(writer, AvroMap) and pt.is_map(type_):
+            value = self.plan(writer.values, reader.values if isinstance(reader, AvroMap) else None, type_.item_field)
             return MapPlan(writer, type_, value)
         if isinstance(writer, Record) and self.texts and _is_text_map(type_):
             return TextMapPlan(writer, type_, tuple(_text_plan(field.type) for field in writer.fields))
         return self._scalar_plan(writer, reader, type_)
 
     def _scalar_plan(self, writer: AvroType, reader: AvroType | None, type_: pa.DataType) -> ReadPlan:
-        if isinstance(writer, Primitive | Fixed | Enum) and not pt.is_nested(type_):
+        if isinstance(writer, Primitive | Fixed | AvroEnum) and not pt.is_nested(type_):
             conversion = _conversion(writer, reader, type_, self.legacy)
             if conversion is not None:
                 return ScalarPlan(writer, type_, conversion)
@@ -165,7 +165,7 @@ class _Resolution:
                 return UnreadablePlan(writer, type_, f"the writer's record {writer.name} {problem}")
         return RecordPlan(writer, fields, tuple(parts), defaults)
 
-    def _default(self, field: pa.Field, reader: Field | None) -> Any:
+    def _default(self, field: pa.Field, reader: RecordField | None) -> Any:
         """Return the default of a reader's field as a value of its column; None without one.
 
         Raises:
@@ -180,7 +180,9 @@ class _Resolution:
             raise SchemaError(f"option 'schema' has a default that cannot be read: {error}") from None
 
 
-def _source_fields(writer: Record, fields: tuple[pa.Field, ...], reader_fields: dict[str, Field]) -> dict[int, int]:
+def _source_fields(
+    writer: Record, fields: tuple[pa.Field, ...], reader_fields: dict[str, RecordField]
+) -> dict[int, int]:
     """Return the index of the writer's field for each column that has one, by name or else by an unused alias."""
     indices = {field.name: index for index, field in enumerate(writer.fields)}
     sources = {column: indices[field.name] for column, field in enumerate(fields) if field.name in indices}
@@ -195,7 +197,7 @@ def _source_fields(writer: Record, fields: tuple[pa.Field, ...], reader_fields: 
     return sources
 
 
-def _missing_problem(field: pa.Field, reader: Field | None) -> str | None:
+def _missing_problem(field: pa.Field, reader: RecordField | None) -> str | None:
     """Describe the problem of a column with neither a field nor a default but null; None if it may be NULL."""
     if reader is not None and not reader.has_default:
         return f"has no field {field.name!r}, which has no default in the schema of option 'schema'"
@@ -222,18 +224,18 @@ def _text_plan(writer: AvroType) -> ReadPlan:
         return UnionPlan(writer, pa.string(), branches)
     if writer == NULL:
         return NullPlan(NULL, pa.string())
-    if isinstance(writer, Primitive | Enum) and (conversion := to_string_conversion(writer)):
+    if isinstance(writer, Primitive | AvroEnum) and (conversion := to_string_conversion(writer)):
         return ScalarPlan(writer, pa.string(), conversion)
     return SkipPlan(writer)
 
 
 def _conversion(
-    writer: Primitive | Fixed | Enum, reader: AvroType | None, type_: pa.DataType, legacy: bool
+    writer: Primitive | Fixed | AvroEnum, reader: AvroType | None, type_: pa.DataType, legacy: bool
 ) -> Conversion | None:
     """Return the conversion from a writer's type to a scalar column, or None where there is none."""
-    if isinstance(writer, Enum):
-        symbols = frozenset(reader.symbols) if isinstance(reader, Enum) else frozenset()
-        default = reader.default if isinstance(reader, Enum) else None
+    if isinstance(writer, AvroEnum):
+        symbols = frozenset(reader.symbols) if isinstance(reader, AvroEnum) else frozenset()
+        default = reader.default if isinstance(reader, AvroEnum) else None
         return symbol_conversion(symbols, default) if type_ == pa.string() else None
     if isinstance(writer, Primitive) and writer.kind not in _BYTES_LIKE:
         return _from_number(writer, reader, type_, legacy)

@@ -11,7 +11,7 @@ from millrace.contracts import Decoder, Payloads
 from millrace.errors import RegistryError
 from millrace_formats.avro.pyruhvro_library import check_installed
 from millrace_formats.avro.reader.resolution import resolve, resolve_or_raise
-from millrace_formats.avro.registry.decoder import FramedDecoder
+from millrace_formats.avro.registry.decoder import AvroFramedDecoder
 from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.registry.schemas import avro_registry
 from millrace_formats.avro.schema.columns import columns_of
@@ -75,7 +75,7 @@ class RegistryCodec:
         if reader is not None:
             resolve_or_raise(self._name, reader, reader, schema, legacy=legacy, texts=texts)
         plan = functools.partial(resolve, reader=reader, schema=schema, legacy=legacy, texts=texts)
-        return FramedDecoder(schema, self._registry, plan, skips_empty=skips_empty)
+        return AvroFramedDecoder(schema, self._registry, plan, skips_empty=skips_empty)
 
     def columns(self, subject: str) -> pa.Schema | None:
         """Return a column for each field of the given schema, or of the latest one of a subject; None without any.

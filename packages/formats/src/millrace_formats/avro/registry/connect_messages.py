@@ -16,7 +16,7 @@ from millrace_formats.registry.frame import SchemaId, frame_size, schema_id_of
 from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry
 
 
-class _Reader(NamedTuple):
+class _SchemaReader(NamedTuple):
     read: Read
     schema: bytes
 
@@ -30,7 +30,7 @@ class ConnectMessages:
 
     def __init__(self, registry: Callable[[], SchemaRegistry[AvroType]]) -> None:
         self._registry = registry
-        self._readers: dict[SchemaId, _Reader] = {}
+        self._readers: dict[SchemaId, _SchemaReader] = {}
         self._problems: dict[SchemaId, str] = {}
 
     def read(self, payload: bytes) -> ConnectMessage | None:
@@ -50,7 +50,7 @@ class ConnectMessages:
             raise MalformedMessageError("nested too deeply") from None
         return None if value is None else ConnectMessage(value, reader.schema)
 
-    def _open(self, schema_id: SchemaId) -> _Reader:
+    def _open(self, schema_id: SchemaId) -> _SchemaReader:
         if schema_id in self._problems:
             raise MalformedMessageError(self._problems[schema_id])
         try:
@@ -62,10 +62,10 @@ class ConnectMessages:
 
 
 @functools.lru_cache(maxsize=4096)
-def _reader(schema_id: SchemaId, schema: AvroType) -> _Reader:
+def _reader(schema_id: SchemaId, schema: AvroType) -> _SchemaReader:
     envelope = split_nullable(schema)[0]
     if not isinstance(envelope, Record):
         raise MalformedMessageError(
             f"schema {schema_id}: expected that of a record with before, after and op, found {describe_type(schema)}"
         )
-    return _Reader(connect_reader(schema), connect_schema(envelope))
+    return _SchemaReader(connect_reader(schema), connect_schema(envelope))

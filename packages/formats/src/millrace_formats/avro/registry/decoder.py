@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError
-from millrace_formats.avro.reader.batch_reader import BatchReader, PartialBatch, merge_in_order
+from millrace_formats.avro.reader.batch_reader import PartialBatch, PyruhvroReader, merge_in_order
 from millrace_formats.avro.reader.datum_reader import DatumReader
 from millrace_formats.avro.reader.decoder import EXACT_ONLY, NOT_FAST, batch_reader
 from millrace_formats.avro.reader.read_plan import ReadPlan, UnreadablePlan
@@ -20,7 +20,7 @@ from millrace_formats.registry.schema_registry import SchemaNotFoundError, Schem
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
 
 
-class FramedDecoder(FallbackDecoder):
+class AvroFramedDecoder(FallbackDecoder):
     """Decode messages with a registry's frame.
 
     The messages of one schema take the paths of `AvroDecoder`. All messages of a batch are read as if they were of the
@@ -52,7 +52,7 @@ class FramedDecoder(FallbackDecoder):
 class _SchemaReaders:
     """The readers of messages of one schema; ``fast`` is None where pyruhvro does not read it exactly."""
 
-    fast: BatchReader | None
+    fast: PyruhvroReader | None
     exact: DatumReader
 
 

@@ -7,12 +7,12 @@ import pyarrow as pa
 from millrace.errors import SchemaError
 from millrace_formats.avro.schema.model import (
     NULL,
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
-    Enum,
     Fixed,
     LogicalType,
-    Map,
     Record,
     Union,
     describe_type,
@@ -56,9 +56,9 @@ def columns_of(format_name: str, schema: AvroType) -> pa.Schema | None:
 
 def _type(format_name: str, type_: AvroType, path: str, outer: tuple[str, ...]) -> pa.DataType:
     type_, _ = split_nullable(type_)
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return pa.list_(pa.field("element", _type(format_name, type_.items, f"{path}.element", outer)))
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         return pa.map_(pa.string(), _type(format_name, type_.values, f"{path}.value", outer))
     if isinstance(type_, Record) and type_.name not in outer and type_.fields:
         inner = (*outer, type_.name)
@@ -74,11 +74,11 @@ def _type(format_name: str, type_: AvroType, path: str, outer: tuple[str, ...]) 
 
 
 def _scalar(type_: AvroType) -> pa.DataType | None:
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         return pa.string()
     if isinstance(type_, Union):
         return _number({branch for branch in type_.branches if branch != NULL})
-    if isinstance(type_, Record | Array | Map):
+    if isinstance(type_, Record | AvroArray | AvroMap):
         return None
     if type_.logical is not None:
         return _logical(type_.logical)

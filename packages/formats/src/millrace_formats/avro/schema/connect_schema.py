@@ -7,12 +7,12 @@ from typing import Any
 
 from millrace_formats.avro.schema.model import (
     UNKNOWN_PRECISION,
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
-    Enum,
     Fixed,
     LogicalType,
-    Map,
     Primitive,
     Record,
     split_nullable,
@@ -58,11 +58,11 @@ def _declared(nullable: AvroType) -> dict[str, Any]:
         return _primitive(type_)
     if isinstance(type_, Fixed):
         return {"type": "bytes", **_logical(type_.logical)}
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         return {"type": "string"}
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return {"type": "array", "items": _declared(type_.items)}
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         return {"type": "map", "keys": {"type": "string"}, "values": _declared(type_.values)}
     return {"type": "struct", "name": type_.name} if isinstance(type_, Record) else {"type": "struct"}
 

@@ -15,15 +15,15 @@ import pyarrow.types as pt
 from millrace_formats.avro.schema.model import (
     NO_DEFAULT,
     NULL,
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
-    Enum,
-    Field,
     Fixed,
     LogicalType,
-    Map,
     Primitive,
     Record,
+    RecordField,
     Union,
     describe_type,
 )
@@ -91,8 +91,8 @@ class _Derivation:
         self._names.add(name)
         return Record(name, [self._field(field, f"{name}_{field.name}") for field in fields])
 
-    def _field(self, field: pa.Field, name: str) -> Field:
-        return Field(field.name, self._nullable_type(field, name), None if field.nullable else NO_DEFAULT)
+    def _field(self, field: pa.Field, name: str) -> RecordField:
+        return RecordField(field.name, self._nullable_type(field, name), None if field.nullable else NO_DEFAULT)
 
     def _nullable_type(self, field: pa.Field, name: str) -> AvroType:
         type_ = self._type(field.type, name)
@@ -102,9 +102,9 @@ class _Derivation:
         if pt.is_struct(type_):
             return self.record([type_.field(i) for i in range(type_.num_fields)], name)
         if pt.is_list(type_):
-            return Array(self._nullable_type(type_.value_field, name))
+            return AvroArray(self._nullable_type(type_.value_field, name))
         if pt.is_map(type_):
-            return Map(self._nullable_type(type_.item_field, name))
+            return AvroMap(self._nullable_type(type_.item_field, name))
         if pt.is_decimal128(type_):
             return Primitive("bytes", LogicalType("decimal", type_.precision, type_.scale))
         if pt.is_timestamp(type_):
@@ -150,16 +150,16 @@ def _render(type_: AvroType, namespace: str) -> Any:
         return {**head, "fields": [_render_field(field, record_namespace) for field in type_.fields]}
     if isinstance(type_, Union):
         return [_render(branch, namespace) for branch in type_.branches]
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return {"type": "array", "items": _render(type_.items, namespace)}
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         return {"type": "map", "values": _render(type_.values, namespace)}
-    if isinstance(type_, Enum | Fixed):
+    if isinstance(type_, AvroEnum | Fixed):
         raise AssertionError(f"no column is {describe_type(type_)}")  # noqa: TRY004 - a bug of this module
     return {"type": type_.kind, **_render_logical(type_.logical)} if type_.logical else type_.kind
 
 
-def _render_field(field: Field, namespace: str) -> dict[str, Any]:
+def _render_field(field: RecordField, namespace: str) -> dict[str, Any]:
     default = {"default": field.default} if field.has_default else {}
     return {"name": field.name, "type": _render(field.type, namespace), **default}
 

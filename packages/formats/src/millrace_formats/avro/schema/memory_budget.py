@@ -10,7 +10,7 @@ import sys
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.avro.schema.model import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
+from millrace_formats.avro.schema.model import AvroArray, AvroEnum, AvroMap, AvroType, Fixed, Primitive, Record, Union
 
 BUDGET = 1 << 29
 """Bytes that the lists of one message may take as columns."""
@@ -40,9 +40,9 @@ def _expansion_ratio(type_: AvroType) -> int:
         return max((_expansion_ratio(field.type) for field in type_.fields), default=0)
     if isinstance(type_, Union):
         return max(map(_expansion_ratio, type_.branches))
-    if isinstance(type_, Array | Map):
-        item = type_.items if isinstance(type_, Array) else type_.values
-        size = _min_size(item) + isinstance(type_, Map)
+    if isinstance(type_, AvroArray | AvroMap):
+        item = type_.items if isinstance(type_, AvroArray) else type_.values
+        size = _min_size(item) + isinstance(type_, AvroMap)
         return max(_expansion_ratio(item), (_OFFSET + _column_width(item)) // max(size, 1))
     return 0
 
@@ -63,6 +63,6 @@ def _min_size(type_: AvroType) -> int:
         return sum(_min_size(field.type) for field in type_.fields)
     if isinstance(type_, Fixed):
         return type_.size
-    if isinstance(type_, Enum | Array | Map | Union):
+    if isinstance(type_, AvroEnum | AvroArray | AvroMap | Union):
         return 1
     return _MIN_SIZES.get(type_.kind, 1)

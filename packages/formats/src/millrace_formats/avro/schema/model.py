@@ -70,7 +70,7 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Enum:
+class AvroEnum:
     """One of some symbols; a reader takes ``default`` for a symbol that it does not know."""
 
     name: str
@@ -79,14 +79,14 @@ class Enum:
 
 
 @dataclass(frozen=True)
-class Array:
+class AvroArray:
     """A list of items."""
 
     items: AvroType
 
 
 @dataclass(frozen=True)
-class Map:
+class AvroMap:
     """Values by string keys."""
 
     values: AvroType
@@ -107,7 +107,7 @@ NO_DEFAULT = NoDefault()
 
 
 @dataclass(frozen=True)
-class Field:
+class RecordField:
     """A field of a record, with its former names as ``aliases``."""
 
     name: str
@@ -126,10 +126,10 @@ class Record:
     """Ordered fields, filled in after construction because a record may contain itself."""
 
     name: str
-    fields: list[Field] = field(default_factory=list, repr=False)
+    fields: list[RecordField] = field(default_factory=list, repr=False)
 
 
-AvroType = Primitive | Fixed | Enum | Array | Map | Union | Record
+AvroType = Primitive | Fixed | AvroEnum | AvroArray | AvroMap | Union | Record
 
 NULL = Primitive("null")
 
@@ -165,13 +165,13 @@ def describe_type(type_: AvroType) -> str:
     """Describe a type in a few words, for errors."""
     if isinstance(type_, Union):
         return "union of " + ", ".join(map(describe_type, type_.branches))
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return f"array of {describe_type(type_.items)}"
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         return f"map of {describe_type(type_.values)}"
     if isinstance(type_, Record):
         return f"record {type_.name}"
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         return f"enum {type_.name}"
     base = f"fixed({type_.size})" if isinstance(type_, Fixed) else type_.kind
     return f"{base} ({type_.logical.name})" if type_.logical else base
@@ -181,8 +181,8 @@ def branch_name(type_: AvroType) -> str:
     """Name a branch of a union as Avro's JSON encoding does."""
     if isinstance(type_, Primitive):
         return type_.kind
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return "array"
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         return "map"
-    return type_.name if isinstance(type_, Fixed | Enum | Record) else "union"
+    return type_.name if isinstance(type_, Fixed | AvroEnum | Record) else "union"

@@ -12,16 +12,16 @@ from millrace_formats.avro.schema.model import (
     DECIMAL_WITHOUT_SCALE,
     NO_DEFAULT,
     UNKNOWN_PRECISION,
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
     ConnectType,
-    Enum,
-    Field,
     Fixed,
     LogicalType,
-    Map,
     Primitive,
     Record,
+    RecordField,
     Union,
     branch_name,
     split_nullable,
@@ -67,7 +67,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_DEPTH = 100
 _MAX_SHOWN = 80
 
-T = TypeVar("T", Fixed, Enum, Record)
+T = TypeVar("T", Fixed, AvroEnum, Record)
 
 
 def parse_schema(text: str, references: Sequence[str] = ()) -> AvroType:
@@ -142,9 +142,9 @@ class _Parser:
         if kind == "fixed":
             return self._fixed(schema, namespace)
         if kind == "array":
-            return Array(self.parse(_require(schema, "items"), namespace, depth + 1))
+            return AvroArray(self.parse(_require(schema, "items"), namespace, depth + 1))
         if kind == "map":
-            return Map(self.parse(_require(schema, "values"), namespace, depth + 1))
+            return AvroMap(self.parse(_require(schema, "values"), namespace, depth + 1))
         if isinstance(kind, str) and kind in _PRIMITIVES:
             return Primitive(kind, _logical_type(kind, schema), _connect_type(schema))
         return self.parse(kind, namespace, depth + 1)
@@ -169,19 +169,19 @@ class _Parser:
             raise ValueError(f"record {name} has two fields with the same name")
         return record
 
-    def _field(self, schema: dict[str, Any], namespace: str, depth: int) -> Field:
+    def _field(self, schema: dict[str, Any], namespace: str, depth: int) -> RecordField:
         name, aliases = _require(schema, "name"), schema.get("aliases", [])
         if not isinstance(name, str) or not isinstance(aliases, list):
             raise ValueError(f"{_shorten(schema)} is not a field")  # noqa: TRY004 - the schema is wrong, not the program
         type_ = self.parse(_require(schema, "type"), namespace, depth + 1)
-        return Field(name, type_, schema.get("default", NO_DEFAULT), tuple(map(str, aliases)))
+        return RecordField(name, type_, schema.get("default", NO_DEFAULT), tuple(map(str, aliases)))
 
-    def _enum(self, schema: dict[str, Any], namespace: str) -> Enum:
+    def _enum(self, schema: dict[str, Any], namespace: str) -> AvroEnum:
         name, _ = _full_name(schema, namespace)
         symbols, default = _require(schema, "symbols"), schema.get("default")
         if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
             raise ValueError(f"the symbols of enum {name} are {_shorten(symbols)}, not a list of names")
-        return self._define(name, Enum(name, tuple(symbols), default if default in symbols else None))
+        return self._define(name, AvroEnum(name, tuple(symbols), default if default in symbols else None))
 
     def _fixed(self, schema: dict[str, Any], namespace: str) -> Fixed:
         name, _ = _full_name(schema, namespace)

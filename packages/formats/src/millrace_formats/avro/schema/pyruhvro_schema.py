@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow as pa
 
 from millrace_formats.avro.schema.model import (
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
-    Enum,
     Fixed,
-    Map,
     Primitive,
     Record,
     Union,
@@ -66,11 +66,13 @@ class _Rewriter:
             if null is None:
                 raise UnsupportedByPyruhvroError("a union of several types")
             return [self.rewrite(inner), "null"] if null else ["null", self.rewrite(inner)]
-        if isinstance(type_, Array):
+        if isinstance(type_, AvroArray):
             if can_be_empty(type_.items):
                 raise UnsupportedByPyruhvroError("an array of items that take no bytes")
             return {"type": "array", "items": self.rewrite(type_.items)}
-        return {"type": "map", "values": self.rewrite(type_.values)} if isinstance(type_, Map) else self._leaf(type_)
+        return (
+            {"type": "map", "values": self.rewrite(type_.values)} if isinstance(type_, AvroMap) else self._leaf(type_)
+        )
 
     def record(self, fields: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a record of some fields, with a name of its own."""
@@ -86,8 +88,8 @@ class _Rewriter:
         self._parents.discard(id(type_))
         return self.record(fields)
 
-    def _leaf(self, type_: Primitive | Fixed | Enum) -> Any:
-        if isinstance(type_, Enum):
+    def _leaf(self, type_: Primitive | Fixed | AvroEnum) -> Any:
+        if isinstance(type_, AvroEnum):
             return {"type": "enum", "name": f"e{next(self._numbers)}", "symbols": list(type_.symbols)}
         if isinstance(type_, Fixed):
             return self._fixed(type_.size)
@@ -123,9 +125,9 @@ def pyruhvro_type(type_: AvroType) -> pa.DataType:
         return pa.null() if null is None else pyruhvro_type(inner)
     if isinstance(type_, Record):
         return pa.struct([(f"f{index}", pyruhvro_type(field.type)) for index, field in enumerate(type_.fields)])
-    if isinstance(type_, Array):
+    if isinstance(type_, AvroArray):
         return pa.list_(pyruhvro_type(type_.items))
-    if isinstance(type_, Map):
+    if isinstance(type_, AvroMap):
         return pa.map_(pa.string(), pyruhvro_type(type_.values))
     if isinstance(type_, Fixed):
         parts = [pa.float64()] * (type_.size // _DOUBLE) + [pa.float32()] * (type_.size % _DOUBLE // _FLOAT)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from millrace_formats.avro.schema.model import NULL, Enum, Fixed, Union, branch_name
+from millrace_formats.avro.schema.model import NULL, AvroEnum, Fixed, Union, branch_name
 from millrace_formats.avro.writer.raw_columns import field_names
 from millrace_formats.avro.writer.write_plan import (
     WriteList,
@@ -110,7 +110,7 @@ def _binary_scalar(plan: WriteScalar) -> WriteBinary:
     type_ = plan.writer
     if isinstance(type_, Fixed):
         return lambda out, value: out.extend(value)
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         indices = {symbol: index for index, symbol in enumerate(type_.symbols)}
         return lambda out, value: _write_long(out, indices[value])
     return _BINARY_PRIMITIVES[type_.kind]

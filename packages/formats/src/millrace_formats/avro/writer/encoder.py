@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.contracts import Encoder, Payloads
 from millrace_formats.avro.pyruhvro_library import PyruhvroError, write_batch
-from millrace_formats.avro.schema.model import Enum, Fixed, Primitive
+from millrace_formats.avro.schema.model import AvroEnum, Fixed, Primitive
 from millrace_formats.avro.schema.pyruhvro_schema import UnsupportedByPyruhvroError, message_schema
 from millrace_formats.avro.writer.datum_writers import binary_writer, json_writer
 from millrace_formats.avro.writer.raw_columns import RawColumns, field_names
@@ -57,7 +57,7 @@ class BinaryWriter:
     def __init__(self, plan: WritePlan, frame: bytes = b"") -> None:
         self._datums = DatumWriter(plan, frame)
         try:
-            self._batches: BatchWriter | None = BatchWriter(plan, frame)
+            self._batches: PyruhvroWriter | None = PyruhvroWriter(plan, frame)
         except UnsupportedByPyruhvroError:
             self._batches = None
 
@@ -71,7 +71,7 @@ class BinaryWriter:
         return self._datums.write(rows)
 
 
-class BatchWriter:
+class PyruhvroWriter:
     """Write many rows at once by pyruhvro.
 
     Args:
@@ -151,7 +151,7 @@ def _raw_rows(raw: RawColumns, rows: pa.RecordBatch) -> list[dict[str, Any]]:
     return raw_rows
 
 
-def _adapt_to_pyruhvro(type_: Primitive | Fixed | Enum, values: pa.Array) -> pa.Array:
+def _adapt_to_pyruhvro(type_: Primitive | Fixed | AvroEnum, values: pa.Array) -> pa.Array:
     if isinstance(type_, Fixed):
         return _float_parts(values, type_.size)
     return values.view(pa.string()) if values.type == pa.binary() else values

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.errors import MessageError
-from millrace_formats.avro.schema.model import Enum, Fixed, Primitive
+from millrace_formats.avro.schema.model import AvroEnum, Fixed, Primitive
 from millrace_formats.avro.schema.pyruhvro_schema import pyruhvro_type
 from millrace_formats.avro.writer.raw_values import Refuse, refuse_nulls, refuse_parent
 from millrace_formats.avro.writer.write_plan import (
@@ -23,7 +23,7 @@ from millrace_formats.avro.writer.write_plan import (
     WriteUnion,
 )
 
-Adapt = Callable[[Primitive | Fixed | Enum, pa.Array], pa.Array]
+Adapt = Callable[[Primitive | Fixed | AvroEnum, pa.Array], pa.Array]
 """Adapt the raw values of a type to a writer."""
 
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from millrace_formats.avro.schema.derivation import derived_timestamp
-from millrace_formats.avro.schema.model import INT_MAX, INT_MIN, AvroType, Enum, Fixed, Primitive
+from millrace_formats.avro.schema.model import INT_MAX, INT_MIN, AvroEnum, AvroType, Fixed, Primitive
 from millrace_formats.shared.column_casts import cast_or_reject
 from millrace_formats.shared.sql_types import INTEGER_BITS
 
@@ -54,7 +54,7 @@ def to_raw_values(type_: AvroType, column_type: pa.DataType, legacy: bool) -> To
         column_type: The column's type.
         legacy: The meaning of a timestamp where the schema has a plain number, see `derive_record`.
     """
-    if isinstance(type_, Enum):
+    if isinstance(type_, AvroEnum):
         return _to_symbols(type_) if column_type == pa.string() else None
     if pt.is_decimal128(column_type):
         return _to_decimal_bytes(type_, column_type)
@@ -111,7 +111,7 @@ def _to_int(values: pa.Int64Array, refuse: Refuse) -> pa.Int64Array:
     return values
 
 
-def _to_symbols(type_: Enum) -> ToRaw:
+def _to_symbols(type_: AvroEnum) -> ToRaw:
     symbols = pa.array(type_.symbols, pa.string())
 
     def to_raw(values: pa.StringArray, refuse: Refuse) -> pa.StringArray:

@@ -10,14 +10,14 @@ import pyarrow.types as pt
 from millrace.errors import SchemaError
 from millrace_formats.avro.schema.model import (
     NULL,
-    Array,
+    AvroArray,
+    AvroEnum,
+    AvroMap,
     AvroType,
-    Enum,
-    Field,
     Fixed,
-    Map,
     Primitive,
     Record,
+    RecordField,
     Union,
     describe_type,
 )
@@ -36,7 +36,7 @@ class WriteNull:
 class WriteScalar:
     """Write a value without parts."""
 
-    writer: Primitive | Fixed | Enum
+    writer: Primitive | Fixed | AvroEnum
     to_raw: ToRaw
 
 
@@ -44,7 +44,7 @@ class WriteScalar:
 class WriteList:
     """Write a list as an array."""
 
-    writer: Array
+    writer: AvroArray
     item: WritePlan
 
 
@@ -52,7 +52,7 @@ class WriteList:
 class WriteMap:
     """Write a map."""
 
-    writer: Map
+    writer: AvroMap
     value: WritePlan
 
 
@@ -101,7 +101,7 @@ def plan_write(format_name: str, writer: AvroType, schema: pa.Schema, *, legacy:
     Raises:
         SchemaError: Names all columns that cannot be written by the schema, or are missing.
     """
-    planning = _Planning(legacy, [])
+    planning = _SchemaPlanning(legacy, [])
     plan = planning.plan("", writer, pa.struct(list(schema)))
     if planning.problems:
         problems = "; ".join(planning.problems)
@@ -120,7 +120,7 @@ def record_plan(plan: WritePlan) -> WriteRecord:
 
 
 @dataclass(frozen=True)
-class _Planning:
+class _SchemaPlanning:
     """Plan the parts of one schema, and collect the problems."""
 
     legacy: bool
@@ -134,11 +134,11 @@ class _Planning:
     def _try_plan(self, path: str, writer: AvroType, type_: pa.DataType) -> WritePlan | None:
         if isinstance(writer, Record) and pt.is_struct(type_):
             return self._record_plan(path, writer, type_)
-        if isinstance(writer, Array) and pt.is_list(type_):
+        if isinstance(writer, AvroArray) and pt.is_list(type_):
             return WriteList(writer, self.plan(f"{path}[]", writer.items, type_.value_type))
-        if isinstance(writer, Map) and pt.is_map(type_):
+        if isinstance(writer, AvroMap) and pt.is_map(type_):
             return WriteMap(writer, self.plan(f"{path}[]", writer.values, type_.item_type))
-        if isinstance(writer, Primitive | Fixed | Enum) and not pt.is_nested(type_):
+        if isinstance(writer, Primitive | Fixed | AvroEnum) and not pt.is_nested(type_):
             to_raw = to_raw_values(writer, type_, self.legacy)
             return None if to_raw is None else WriteScalar(writer, to_raw)
         return None
@@ -148,7 +148,7 @@ class _Planning:
         has_one_branch = len(writer.branches) - (null is not None) == 1
         for index, branch in enumerate(writer.branches):
             if index != null:
-                trial = _Planning(self.legacy, [])
+                trial = _SchemaPlanning(self.legacy, [])
                 plan = trial._try_plan(path, branch, type_)
                 if plan is not None and (not trial.problems or has_one_branch):
                     self.problems.extend(trial.problems)
@@ -169,7 +169,7 @@ class _Planning:
                 parts.append((self.plan(f"{prefix}{field.name}", field.type, type_.field(column).type), column))
         return WriteRecord(writer, tuple(parts))
 
-    def _absent_plan(self, prefix: str, field: Field) -> WritePlan:
+    def _absent_plan(self, prefix: str, field: RecordField) -> WritePlan:
         is_nullable = isinstance(field.type, Union) and NULL in field.type.branches
         if not is_nullable and field.type != NULL:
             self.problems.append(

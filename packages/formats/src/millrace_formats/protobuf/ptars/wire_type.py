@@ -14,7 +14,17 @@ import pyarrow as pa
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 
-from millrace_formats.protobuf.schema.fields import Array, Enum, Field, Instant, Map, Scalar, Struct, Value, Wrapped
+from millrace_formats.protobuf.schema.fields import (
+    EnumValue,
+    Instant,
+    MapValue,
+    MessageField,
+    RepeatedValue,
+    ScalarValue,
+    Struct,
+    Value,
+    Wrapped,
+)
 
 PACKAGE = "millrace"
 
@@ -58,7 +68,7 @@ def wire_name(proto: FieldDescriptor) -> str:
 def wire_arrow_type(value: Value) -> pa.DataType:
     """Return the Arrow type of a value in ptars' batches; a map is a list of its entries."""
     match value:
-        case Scalar(proto) | Enum(proto):
+        case ScalarValue(proto) | EnumValue(proto):
             return _WIRE[proto.type]
         case Wrapped(inner):
             return pa.struct([("f1", wire_arrow_type(inner))])
@@ -66,9 +76,9 @@ def wire_arrow_type(value: Value) -> pa.DataType:
             return pa.struct([(name, _WIRE[kind]) for name, kind in (_SECONDS, _NANOS)])
         case Struct(_, fields):
             return pa.struct([(wire_name(field.proto), wire_arrow_type(field.value)) for field in fields])
-        case Array(element):
+        case RepeatedValue(element):
             return pa.list_(wire_arrow_type(element))
-        case Map(key, item):
+        case MapValue(key, item):
             return pa.list_(pa.struct([("f1", wire_arrow_type(key)), ("f2", wire_arrow_type(item))]))
 
 
@@ -115,7 +125,7 @@ class _WireFileBuilder:
     def _add_message(self) -> DescriptorProto:
         return self.file.message_type.add(name=f"M{len(self.file.message_type)}")
 
-    def _add_field(self, message: DescriptorProto, field: Field) -> None:
+    def _add_field(self, message: DescriptorProto, field: MessageField) -> None:
         wire_field = self._add_value(message, field.proto, field.value)
         if field.proto.is_repeated:
             wire_field.label = FieldDescriptorProto.LABEL_REPEATED
@@ -131,9 +141,9 @@ class _WireFileBuilder:
 
     def _add_value(self, message: DescriptorProto, proto: FieldDescriptor, value: Value) -> FieldDescriptorProto:
         match value:
-            case Array(element):
+            case RepeatedValue(element):
                 return self._add_value(message, proto, element)
-            case Scalar() | Enum():
+            case ScalarValue() | EnumValue():
                 return _add_scalar(message, proto)
             case _:
                 return self._add_message_field(message, proto, self._add_type(value))
@@ -149,7 +159,7 @@ class _WireFileBuilder:
             case Instant():
                 for number, (name, kind) in enumerate((_SECONDS, _NANOS), 1):
                     message.field.add(name=name, number=number, type=kind, label=_OPTIONAL)
-            case Map(key, item):
+            case MapValue(key, item):
                 _add_scalar(message, key.proto)
                 self._add_value(message, key.proto.containing_type.fields_by_name["value"], item)
         return f"{PACKAGE}.{message.name}"

@@ -14,12 +14,12 @@ from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.protobuf.message_methods import has_field
 from millrace_formats.protobuf.reader.parser import MessageParser
 from millrace_formats.protobuf.schema.fields import (
-    Array,
-    Enum,
-    Field,
+    EnumValue,
     Instant,
-    Map,
-    Scalar,
+    MapValue,
+    MessageField,
+    RepeatedValue,
+    ScalarValue,
     Single,
     Struct,
     Value,
@@ -71,7 +71,7 @@ class ProtobufExactReader:
             raise
 
 
-def _field_reader(field: Field) -> Read:
+def _field_reader(field: MessageField) -> Read:
     name, convert, is_absent = field.name, _reader(field.value), _null_check(field)
 
     def read(message: Any) -> Any:
@@ -87,7 +87,7 @@ def _field_reader(field: Field) -> Read:
     return read
 
 
-def _null_check(field: Field) -> Callable[[Any], bool]:
+def _null_check(field: MessageField) -> Callable[[Any], bool]:
     """Return a function that says whether a message's field is read as NULL."""
     if field.reads_default:
         return lambda _: False
@@ -99,9 +99,9 @@ def _null_check(field: Field) -> Callable[[Any], bool]:
 
 def _reader(value: Value) -> Read:
     match value:
-        case Array(element):
+        case RepeatedValue(element):
             return _array_reader(_reader(element))
-        case Map(key, item):
+        case MapValue(key, item):
             return _map_reader(_scalar_reader(key), _reader(item))
         case _:
             return _single_reader(value)
@@ -109,9 +109,9 @@ def _reader(value: Value) -> Read:
 
 def _single_reader(value: Single) -> Read:
     match value:
-        case Scalar():
+        case ScalarValue():
             return _scalar_reader(value)
-        case Enum():
+        case EnumValue():
             return _enum_reader(value)
         case Wrapped(inner):
             convert = _scalar_reader(inner)
@@ -147,7 +147,7 @@ def _map_reader(key: Read, item: Read) -> Read:
     return read
 
 
-def _scalar_reader(value: Scalar) -> Read:
+def _scalar_reader(value: ScalarValue) -> Read:
     if value.type == pa.string():
         # protobuf returns text that is not UTF-8 as bytes
         return lambda text: text if isinstance(text, str) else text.decode("utf-8", "replace")
@@ -159,7 +159,7 @@ def _scalar_reader(value: Scalar) -> Read:
     return lambda read: read
 
 
-def _enum_reader(value: Enum) -> Read:
+def _enum_reader(value: EnumValue) -> Read:
     if value.type != pa.string():
         return int
     names = names_by_number(value.proto.enum_type)

@@ -7,7 +7,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace_formats.protobuf.ptars.wire_type import oneof_members, wire_name
-from millrace_formats.protobuf.schema.fields import Array, Enum, Field, Instant, Map, Scalar, Single, Struct, Wrapped
+from millrace_formats.protobuf.schema.fields import (
+    EnumValue,
+    Instant,
+    MapValue,
+    MessageField,
+    RepeatedValue,
+    ScalarValue,
+    Single,
+    Struct,
+    Wrapped,
+)
 from millrace_formats.protobuf.schema.values import (
     FIRST_SECOND,
     LAST_NANO,
@@ -31,14 +41,14 @@ def struct_columns(struct: Struct, wire: pa.StructArray, reject: Reject) -> list
     return [_field_column(field, wire, reject) for field in struct.fields]
 
 
-def _field_column(field: Field, wire: pa.StructArray, reject: Reject) -> pa.Array:
+def _field_column(field: MessageField, wire: pa.StructArray, reject: Reject) -> pa.Array:
     raw = wire.field(wire_name(field.proto))
     match field.value:
-        case Array(element, type_):
+        case RepeatedValue(element, type_):
             outer = reject_lists(reject, raw.offsets.to_numpy())
             elements = _single(element, raw.values, outer, fill=False)
             column = pa.ListArray.from_arrays(raw.offsets, elements, type=type_, mask=_null_if_empty(field, raw))
-        case Map(key, item, type_):
+        case MapValue(key, item, type_):
             outer = reject_lists(reject, raw.offsets.to_numpy())
             keys = _single(key, raw.values.field("f1"), outer, fill=True)
             items = _single(item, raw.values.field("f2"), outer, fill=True)
@@ -54,9 +64,9 @@ def _field_column(field: Field, wire: pa.StructArray, reject: Reject) -> pa.Arra
 def _single(value: Single, raw: pa.Array, reject: Reject, *, fill: bool) -> pa.Array:
     """Convert a column of single values; with ``fill`` absent ones are their field's default."""
     match value:
-        case Scalar(proto, type_):
+        case ScalarValue(proto, type_):
             return _scalar(raw.fill_null(_default(proto.default_value, raw)) if fill else raw, type_)
-        case Enum(proto):
+        case EnumValue(proto):
             return _enum(value, raw.fill_null(_default(proto.default_value, raw)) if fill else raw, reject)
         case Wrapped(inner):
             return _masked(_scalar(raw.field(0), inner.type), None if fill else raw)
@@ -80,7 +90,7 @@ def _scalar(raw: pa.Array, type_: pa.DataType) -> pa.Array:
     return raw.cast(type_)
 
 
-def _enum(value: Enum, raw: pa.Array, reject: Reject) -> pa.Array:
+def _enum(value: EnumValue, raw: pa.Array, reject: Reject) -> pa.Array:
     enum = value.proto.enum_type
     names = names_by_number(enum)
     if value.type != pa.string() and not enum.is_closed:
@@ -113,7 +123,7 @@ def _masked(column: pa.Array, raw: pa.StructArray | None) -> pa.Array:
     return pc.if_else(raw.is_valid(), column, pa.scalar(None, column.type))
 
 
-def _null_if_empty(field: Field, raw: pa.ListArray) -> pa.BooleanArray | None:
+def _null_if_empty(field: MessageField, raw: pa.ListArray) -> pa.BooleanArray | None:
     """Return a mask of lists that are NULL since they have no elements; None when there are none."""
     empty = np.diff(raw.offsets.to_numpy()) == 0
     return pa.array(empty) if not field.reads_default and empty.any() else None

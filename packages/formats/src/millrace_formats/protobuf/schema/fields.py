@@ -9,7 +9,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 
 @dataclass(frozen=True, eq=False)
-class Scalar:
+class ScalarValue:
     """A number, boolean, text or bytes."""
 
     proto: FieldDescriptor
@@ -17,7 +17,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, eq=False)
-class Enum:
+class EnumValue:
     """An enum, as the name of its value or as its number."""
 
     proto: FieldDescriptor
@@ -35,7 +35,7 @@ class Instant:
 class Wrapped:
     """A google.protobuf.*Value as the value that it wraps, or NULL."""
 
-    value: Scalar
+    value: ScalarValue
 
     @property
     def type(self) -> pa.DataType:
@@ -48,12 +48,12 @@ class Struct:
     """A message."""
 
     message: Descriptor
-    fields: tuple[Field, ...]
+    fields: tuple[MessageField, ...]
     type: pa.StructType
 
 
 @dataclass(frozen=True, eq=False)
-class Array:
+class RepeatedValue:
     """A repeated field."""
 
     element: Single
@@ -61,20 +61,20 @@ class Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Map:
+class MapValue:
     """A map field."""
 
-    key: Scalar
+    key: ScalarValue
     value: Single
     type: pa.MapType
 
 
-Single = Scalar | Enum | Instant | Wrapped | Struct
-Value = Single | Array | Map
+Single = ScalarValue | EnumValue | Instant | Wrapped | Struct
+Value = Single | RepeatedValue | MapValue
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class MessageField:
     """A column, or a field of a nested struct.
 
     Attributes:

@@ -11,12 +11,12 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from millrace.errors import SchemaError
 from millrace.options.suggestions import closest
 from millrace_formats.protobuf.schema.fields import (
-    Array,
-    Enum,
-    Field,
+    EnumValue,
     Instant,
-    Map,
-    Scalar,
+    MapValue,
+    MessageField,
+    RepeatedValue,
+    ScalarValue,
     Single,
     Struct,
     Value,
@@ -63,7 +63,7 @@ def map_schema(schema: pa.Schema, message: Descriptor, *, read_default_values: b
 class _SchemaMapper:
     read_default_values: bool
 
-    def field(self, message: Descriptor, column: pa.Field, path: str) -> Field:
+    def field(self, message: Descriptor, column: pa.Field, path: str) -> MessageField:
         proto = message.fields_by_name.get(column.name)
         if proto is None:
             raise SchemaError(_no_such_field(message, column.name, path))
@@ -73,7 +73,7 @@ class _SchemaMapper:
             reads_default = self.read_default_values or not column.nullable
         else:
             reads_default = self.read_default_values or not proto.has_presence
-        return Field(proto, value, column.nullable, reads_default)
+        return MessageField(proto, value, column.nullable, reads_default)
 
     def _value(self, proto: FieldDescriptor, type_: pa.DataType, path: str) -> Value:
         if is_map(proto):
@@ -83,25 +83,25 @@ class _SchemaMapper:
             if type_.key_type not in scalar_types(key):
                 raise _mismatch(proto, type_, path)
             item = self._single(value, type_.item_type, f"{path}.value")
-            return Map(Scalar(key, type_.key_type), item, type_)
+            return MapValue(ScalarValue(key, type_.key_type), item, type_)
         if not proto.is_repeated:
             return self._single(proto, type_, path)
         if not pt.is_list(type_):
             raise _mismatch(proto, type_, path)
-        return Array(self._single(proto, type_.value_type, f"{path}.element"), type_)
+        return RepeatedValue(self._single(proto, type_.value_type, f"{path}.element"), type_)
 
     def _single(self, proto: FieldDescriptor, type_: pa.DataType, path: str) -> Single:
         message = proto.message_type
         if message is None:
             if type_ not in scalar_types(proto):
                 raise _mismatch(proto, type_, path)
-            return Enum(proto, type_) if proto.enum_type is not None else Scalar(proto, type_)
+            return EnumValue(proto, type_) if proto.enum_type is not None else ScalarValue(proto, type_)
         if message.full_name == TIMESTAMP and is_instant(type_):
             return Instant(type_)
         if message.full_name in WRAPPERS:
             inner = message.fields_by_name["value"]
             if type_ in scalar_types(inner):
-                return Wrapped(Scalar(inner, type_))
+                return Wrapped(ScalarValue(inner, type_))
         if not pt.is_struct(type_):
             raise _mismatch(proto, type_, path)
         return self._struct(message, type_, path)

@@ -12,7 +12,7 @@ from millrace.errors import SchemaError
 from millrace_formats.protobuf.options import MessageOptions
 from millrace_formats.protobuf.ptars.handler import is_refusal, ptars_handler
 from millrace_formats.protobuf.ptars.wire_type import UnsupportedError
-from millrace_formats.protobuf.schema.fields import Array, Field, Map, Struct
+from millrace_formats.protobuf.schema.fields import MapValue, MessageField, RepeatedValue, Struct
 from millrace_formats.protobuf.schema.mapping import map_schema
 from millrace_formats.protobuf.writer.exact_writer import ProtobufExactWriter
 from millrace_formats.protobuf.writer.ptars_rows import PtarsRows
@@ -96,11 +96,11 @@ def _check_required(struct: Struct, path: str) -> None:
             _check_required(inner, f"{path}.{field.name}" if path else field.name)
 
 
-def _inner(field: Field) -> object:
+def _inner(field: MessageField) -> object:
     match field.value:
-        case Array(element):
+        case RepeatedValue(element):
             return element
-        case Map(_, item):
+        case MapValue(_, item):
             return item
         case value:
             return value

@@ -9,7 +9,15 @@ import pyarrow as pa
 
 from millrace_formats.protobuf.message_methods import serialize, set_in_parent
 from millrace_formats.protobuf.ptars.wire_type import wire_name
-from millrace_formats.protobuf.schema.fields import Array, Field, Instant, Map, Single, Struct, Wrapped
+from millrace_formats.protobuf.schema.fields import (
+    Instant,
+    MapValue,
+    MessageField,
+    RepeatedValue,
+    Single,
+    Struct,
+    Wrapped,
+)
 
 Fill = Callable[[Any, dict[str, Any]], None]
 """Set a message's fields."""
@@ -52,12 +60,12 @@ def _filler(struct: Struct) -> Fill:
     return fill
 
 
-def _setter(field: Field) -> SetField:
+def _setter(field: MessageField) -> SetField:
     name = field.name
     match field.value:
-        case Array(element):
+        case RepeatedValue(element):
             return _array_setter(name, _message_filler(element))
-        case Map(_, item):
+        case MapValue(_, item):
             return _map_setter(name, _message_filler(item))
         case value:
             fill = _message_filler(value)

@@ -14,7 +14,17 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from millrace_formats.protobuf.ptars.wire_type import oneof_members, wire_arrow_type
-from millrace_formats.protobuf.schema.fields import Array, Enum, Field, Instant, Map, Scalar, Single, Struct, Wrapped
+from millrace_formats.protobuf.schema.fields import (
+    EnumValue,
+    Instant,
+    MapValue,
+    MessageField,
+    RepeatedValue,
+    ScalarValue,
+    Single,
+    Struct,
+    Wrapped,
+)
 from millrace_formats.protobuf.schema.values import MICROS, numbers_by_name
 from millrace_formats.protobuf.writer.value_path import ValuePath
 from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
@@ -57,14 +67,14 @@ class PtarsRows:
         mask = None if fill or not rows.null_count else rows.is_null()
         return pa.StructArray.from_arrays(columns, fields=list(wire_arrow_type(struct)), mask=mask)
 
-    def _field(self, field: Field, column: pa.Array, path: ValuePath) -> pa.Array:
+    def _field(self, field: MessageField, column: pa.Array, path: ValuePath) -> pa.Array:
         match field.value:
-            case Array(element):
+            case RepeatedValue(element):
                 lists = _lists(column)
                 element_path = path.elements("element", lists.offsets.to_numpy())
                 elements = self._single(element, lists.values, element_path, fill=True)
                 return pa.ListArray.from_arrays(lists.offsets, elements, type=wire_arrow_type(field.value))
-            case Map(key, item, type_):
+            case MapValue(key, item, type_):
                 entry = pa.struct([("key", type_.key_type), ("value", type_.item_type)])
                 lists = _lists(column.cast(pa.list_(entry)))
                 element_path = path.elements("value", lists.offsets.to_numpy())
@@ -79,10 +89,10 @@ class PtarsRows:
     def _single(self, value: Single, column: pa.Array, path: ValuePath, *, fill: bool) -> pa.Array:
         """Convert single values; with ``fill`` a NULL becomes what protobuf has in its place."""
         match value:
-            case Scalar():
+            case ScalarValue():
                 raw = _scalar(value, column, path)
                 return raw.fill_null(pa.scalar(self._instead_of_null(raw.type), raw.type)) if fill else raw
-            case Enum():
+            case EnumValue():
                 raw = _enum(value, column, path)
                 return raw.fill_null(value.proto.enum_type.values[0].number) if fill else raw
             case Wrapped(inner):
@@ -110,7 +120,7 @@ def _report_contested_oneofs(struct: Struct, children: dict[str, pa.Array], path
             path.needs_exact(present > 1)
 
 
-def _scalar(value: Scalar, column: pa.Array, path: ValuePath) -> pa.Array:
+def _scalar(value: ScalarValue, column: pa.Array, path: ValuePath) -> pa.Array:
     type_ = wire_arrow_type(value)
     if pt.is_floating(type_) and _leaves_out_zeros(value):
         # ptars leaves out a negative zero as it does 0
@@ -124,7 +134,7 @@ def _scalar(value: Scalar, column: pa.Array, path: ValuePath) -> pa.Array:
     return column.cast(type_)
 
 
-def _leaves_out_zeros(value: Scalar) -> bool:
+def _leaves_out_zeros(value: ScalarValue) -> bool:
     proto = value.proto
     return not proto.is_repeated and (not proto.has_presence or proto.containing_type.GetOptions().map_entry)
 
@@ -139,7 +149,7 @@ def _as(type_: pa.DataType, number: int) -> int | Decimal:
     return Decimal(number) if pt.is_decimal(type_) else number
 
 
-def _enum(value: Enum, column: pa.Array, path: ValuePath) -> pa.Array:
+def _enum(value: EnumValue, column: pa.Array, path: ValuePath) -> pa.Array:
     enum = value.proto.enum_type
     numbers = numbers_by_name(enum)
     if column.type == pa.string():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from millrace.contracts import ScanContext, TableDescription, TableFactory, TableSource
 from millrace.errors import OptionsError
 from millrace.streams import stream_reader
-from millrace_sql.connectors.datagen.fields import Field, fields_of
+from millrace_sql.connectors.datagen.fields import GeneratedColumn, fields_of
 from millrace_sql.connectors.datagen.options import DatagenOptions, parse_datagen_options
 from millrace_sql.connectors.rows import refuse_metadata
 
@@ -26,7 +26,7 @@ class DatagenSource(TableSource):
         fields: How each column is generated.
     """
 
-    def __init__(self, table: TableDescription, options: DatagenOptions, fields: tuple[Field, ...]) -> None:
+    def __init__(self, table: TableDescription, options: DatagenOptions, fields: tuple[GeneratedColumn, ...]) -> None:
         self._table = table
         self._options = options
         self._fields = fields

@@ -31,7 +31,7 @@ _LARGEST_FLOAT = 3.4028234e38
 
 
 @dataclass(frozen=True)
-class Field:
+class GeneratedColumn:
     """A column, and how its values are generated.
 
     Attributes:
@@ -63,14 +63,14 @@ class Field:
         return _Generator(self.options, number, self.seed).value(self.name, self.type).alias(self.name)
 
 
-def fields_of(table: TableDescription, options: Mapping[str, FieldOptions]) -> tuple[Field, ...]:
+def fields_of(table: TableDescription, options: Mapping[str, FieldOptions]) -> tuple[GeneratedColumn, ...]:
     """Return how each column of a table is generated.
 
     Raises:
         SchemaError: A sequence is of a type that does not count, or values of a type cannot be generated.
     """
     fields = tuple(
-        Field(column.name, column.type, options, zlib.crc32(f"{table.name}.{column.name}".encode()))
+        GeneratedColumn(column.name, column.type, options, zlib.crc32(f"{table.name}.{column.name}".encode()))
         for column in table.physical_columns
     )
     for field in fields:

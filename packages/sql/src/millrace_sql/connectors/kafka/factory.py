@@ -11,8 +11,8 @@ from millrace_sql.connectors.kafka.data_source_options import kafka_table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from millrace_sql.connectors.kafka.sink import KafkaSink
-    from millrace_sql.connectors.kafka.source import KafkaSource
+    from millrace_sql.connectors.kafka.sink import KafkaTableSink
+    from millrace_sql.connectors.kafka.source import KafkaTableSource
 
 
 class KafkaTableFactory(TableFactory):
@@ -28,14 +28,14 @@ class KafkaTableFactory(TableFactory):
 
         return infer_columns(kafka_table(table, "kafka"), spark)
 
-    def source(self, table: TableDescription) -> KafkaSource:
+    def source(self, table: TableDescription) -> KafkaTableSource:
         """Return a reader of the topics."""
-        from millrace_sql.connectors.kafka.source import KafkaSource
+        from millrace_sql.connectors.kafka.source import KafkaTableSource
 
-        return KafkaSource(kafka_table(table, "kafka"))
+        return KafkaTableSource(kafka_table(table, "kafka"))
 
-    def sink(self, table: TableDescription) -> KafkaSink:
+    def sink(self, table: TableDescription) -> KafkaTableSink:
         """Return a writer of the topic."""
-        from millrace_sql.connectors.kafka.sink import KafkaSink
+        from millrace_sql.connectors.kafka.sink import KafkaTableSink
 
-        return KafkaSink(kafka_table(table, "kafka"))
+        return KafkaTableSink(kafka_table(table, "kafka"))

@@ -11,7 +11,7 @@ from pyspark.sql import types as sql
 
 from millrace.contracts import TableColumn, TableDescription
 from millrace.errors import SchemaError
-from millrace.options.metadata import METADATA_KEYS, MetadataColumn
+from millrace.options.metadata import METADATA_KEYS, SelectedMetadata
 from millrace.options.suggestions import closest
 from millrace.pyspark_internals import from_arrow_type, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
@@ -133,12 +133,12 @@ def _mapping(
 
 
 def _known_type(key: str, format_metadata: Mapping[str, pa.DataType]) -> sql.DataType:
-    (field,) = metadata_fields((MetadataColumn(key, key),), format_metadata)
+    (field,) = metadata_fields((SelectedMetadata(key, key),), format_metadata)
     return from_arrow_type(field.type)
 
 
 def _reads_as(declared: sql.DataType, key: str, format_metadata: Mapping[str, pa.DataType]) -> bool:
-    (field,) = metadata_fields((MetadataColumn(key, key),), format_metadata)
+    (field,) = metadata_fields((SelectedMetadata(key, key),), format_metadata)
     schema = to_arrow_schema(sql.StructType([sql.StructField("declared", declared)]))
     return can_hold(schema.field(0).type, field.type)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 
-class KafkaSink(TableSink):
+class KafkaTableSink(TableSink):
     """Write of a table with ``'connector' = 'kafka'``.
 
     Args:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PRIMARY_KEY, STATE_LOCATION = "changelog.primary-key", "state.checkpoints.dir"
 
 
-class KafkaSource(TableSource):
+class KafkaTableSource(TableSource):
     """Read of a table with ``'connector' = 'kafka'``.
 
     Args:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ChangelogMode
-from millrace_sql.connectors.kafka.sink import KafkaSink
+from millrace_sql.connectors.kafka.sink import KafkaTableSink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class UpsertKafkaSink(KafkaSink):
+class UpsertKafkaSink(KafkaTableSink):
     """Write of a table with ``'connector' = 'upsert-kafka'``: the latest rows of keys, and deletions of keys.
 
     Args:

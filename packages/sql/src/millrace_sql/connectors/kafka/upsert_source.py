@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from millrace.contracts import ChangelogMode
-from millrace_sql.connectors.kafka.source import KafkaSource
+from millrace_sql.connectors.kafka.source import KafkaTableSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PARTITION, _OFFSET = "__partition", "__offset"
 
 
-class UpsertKafkaSource(KafkaSource):
+class UpsertKafkaSource(KafkaTableSource):
     """Read of a table with ``'connector' = 'upsert-kafka'``: a stream of all changes, or its latest rows as a batch.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from millrace_catalog.types import DataType
 from millrace_catalog.user_functions.sources import FunctionError
-from millrace_sql.planner.user_functions import FunctionLookup, UserFunction
+from millrace_sql.planner.user_functions import CatalogFunction, FunctionLookup
 
 
 class FunctionCallRewriter:
@@ -69,7 +69,7 @@ class FunctionCallRewriter:
         return [], index
 
 
-def _check(function: UserFunction, types: list[DataType | None]) -> None:
+def _check(function: CatalogFunction, types: list[DataType | None]) -> None:
     """Check the arguments of a call; types that are not known fit."""
     signature = function.signature
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from millrace_catalog.types import Array, DataType, Map, Row
+from millrace_catalog.types import ArrayType, DataType, MapType, RowType
 from millrace_catalog.types.identifiers import backquote
 
 _ELEMENT, _NUMBER = "__element", "__number"
@@ -147,9 +147,9 @@ class LateralRewriter:
             function = "INLINE" if len(item.columns) > 1 else "EXPLODE"
             return f"{function}({item.value})", list(item.columns)
         type_ = self._type_of(item.value)
-        if isinstance(type_, Array):
+        if isinstance(type_, ArrayType):
             return self._of_array(item, type_.element)
-        if isinstance(type_, Map):
+        if isinstance(type_, MapType):
             value = f"map_entries({item.value})" if item.is_numbered else item.value
             if not item.is_numbered:
                 return f"EXPLODE({value})", _columns(item, ["`EXPR$0`", "`EXPR$1`"])
@@ -163,7 +163,7 @@ class LateralRewriter:
         raise ValueError(message)
 
     def _of_array(self, item: _Item, element: DataType) -> tuple[str, list[str]]:
-        if isinstance(element, Row):
+        if isinstance(element, RowType):
             names = [backquote(field.name) for field in element.fields]
             if item.is_numbered:
                 return self._numbered(item, item.value, names, names)

@@ -9,7 +9,7 @@ from millrace_catalog.expressions.function import Sql
 from millrace_catalog.expressions.functions.nested import subscript
 from millrace_catalog.expressions.translation import divide
 from millrace_catalog.expressions.value_types import is_integer, kind_of
-from millrace_catalog.types import Array, DataType, Map, Row
+from millrace_catalog.types import ArrayType, DataType, MapType, RowType
 
 TypeOf = Callable[[str], DataType | None]
 """Returns the type of an expression of the query; None where it is not known."""
@@ -168,11 +168,11 @@ class ProductRewriter:
 
     def _subscript(self, value: str, key: str) -> str:
         type_ = self._type_of(value) if self._type_of is not None else None
-        if key == "0" and self._type_of is not None and not isinstance(type_, Map):
+        if key == "0" and self._type_of is not None and not isinstance(type_, MapType):
             raise ValueError(
                 f"{value}[0] is no element: arrays are counted from 1; SET 'table.sql-dialect' = 'spark' counts from 0"
             )
-        known = type_ if isinstance(type_, Array | Map | Row) or kind_of(type_) == "VARIANT" else None
+        known = type_ if isinstance(type_, ArrayType | MapType | RowType) or kind_of(type_) == "VARIANT" else None
         return str(subscript(Sql(value, known), Sql(key)))
 
     def _quotient(self, left: str, right: str) -> str | None:

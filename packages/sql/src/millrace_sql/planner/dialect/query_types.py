@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from millrace_catalog.expressions.functions import FUNCTIONS
 from millrace_catalog.expressions.value_types import common_type, is_integer, number_type, operator_type
-from millrace_catalog.types import BIGINT, INT, STRING, Array, Column, DataType, Map, Row, parse_type
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from millrace_catalog.types import BIGINT, INT, STRING, ArrayType, Column, DataType, MapType, RowType, parse_type
 
 _OF_THEIR_ARGUMENT = """
 Abs AnyValue Avg Ceil Filter First FirstValue Floor IgnoreNulls Last LastValue Max Min Nullif Paren Round Window
@@ -45,9 +46,6 @@ class QueryTypes:
 
     def type_of(self, text: str) -> DataType | None:
         """Return the type of an expression of the query, in Spark's spelling; None where it is not known."""
-        import sqlglot
-        from sqlglot.errors import SqlglotError
-
         try:
             return self._type(sqlglot.parse_one(text, dialect="spark"))
         except SqlglotError:
@@ -55,12 +53,9 @@ class QueryTypes:
 
     def names(self) -> dict[str, DataType | None]:
         """Return the types of all names that the query knows."""
-        from sqlglot import exp
-
         return {name: self._column(exp.column(name)) for name in self._definitions}
 
     def _collect(self, tree: exp.Expr, columns: Callable[[exp.Table], Mapping[str, DataType | None]]) -> None:
-        from sqlglot import exp
 
         for table in tree.find_all(exp.Table):
             self._relations.add(table.alias_or_name.lower())
@@ -88,11 +83,11 @@ class QueryTypes:
         """Return the columns that UNNEST makes of an array or a map, with their types."""
         type_ = self._type(lateral.this.this)
         columns: list[tuple[str, DataType | None]] = []
-        if isinstance(type_, Array):
+        if isinstance(type_, ArrayType):
             columns = [("EXPR$0", type_.element)]
-            if isinstance(type_.element, Row):
+            if isinstance(type_.element, RowType):
                 columns = [(field.name, field.type) for field in type_.element.fields]
-        elif isinstance(type_, Map):
+        elif isinstance(type_, MapType):
             columns = [("EXPR$0", type_.key), ("EXPR$1", type_.value)]
         names = [column.name for column in lateral.args["alias"].columns]
         if not names:
@@ -105,7 +100,9 @@ class QueryTypes:
         type_ = self._named(first)
         for name in fields:
             found = (
-                [field.type for field in type_.fields if field.name.lower() == name] if isinstance(type_, Row) else []
+                [field.type for field in type_.fields if field.name.lower() == name]
+                if isinstance(type_, RowType)
+                else []
             )
             type_ = found[0] if found else None
         return type_
@@ -117,12 +114,11 @@ class QueryTypes:
 
     def _dot(self, node: Any) -> DataType | None:
         type_ = self._type(node.this)
-        fields = type_.fields if isinstance(type_, Row) else ()
+        fields = type_.fields if isinstance(type_, RowType) else ()
         name = node.expression.name.lower()
         return next((field.type for field in fields if field.name.lower() == name), None)
 
     def _named(self, name: str) -> DataType | None:
-        from sqlglot import exp
 
         definitions = self._definitions.get(name, [])
         if name in self._resolving:  # an expression that has the name of a column that it reads
@@ -173,7 +169,7 @@ class QueryTypes:
 
     def _array(self, node: Any) -> DataType | None:
         element = common_type([self._type(each) for each in node.expressions])
-        return None if element is None else Array(element)
+        return None if element is None else ArrayType(element)
 
     def _struct(self, node: Any) -> DataType | None:
         named = [each for each in node.expressions if type(each).__name__ == "PropertyEQ"]
@@ -186,7 +182,7 @@ class QueryTypes:
     def _map(self, node: Any) -> DataType | None:
         keys, values = (node.args[name].expressions for name in ("keys", "values"))
         key, value = (common_type([self._type(each) for each in items]) for items in (keys, values))
-        return None if key is None or value is None else Map(key, value)
+        return None if key is None or value is None else MapType(key, value)
 
     _varmap = _map
 
@@ -200,9 +196,9 @@ class QueryTypes:
 
 
 def _element(type_: DataType | None) -> DataType | None:
-    if isinstance(type_, Array):
+    if isinstance(type_, ArrayType):
         return type_.element
-    return type_.value if isinstance(type_, Map) else None
+    return type_.value if isinstance(type_, MapType) else None
 
 
 def _spark_type(node: Any) -> DataType | None:
@@ -212,9 +208,9 @@ def _spark_type(node: Any) -> DataType | None:
         fields = [(each.name, type_) for each, type_ in zip(node.expressions, parts, strict=False)]
         return _row(fields) if len(fields) == len(node.expressions) else None
     if node.this.name == "ARRAY" and parts:
-        return None if parts[0] is None else Array(parts[0])
+        return None if parts[0] is None else ArrayType(parts[0])
     if node.this.name == "MAP" and len(parts) == 2:
-        return None if parts[0] is None or parts[1] is None else Map(parts[0], parts[1])
+        return None if parts[0] is None or parts[1] is None else MapType(parts[0], parts[1])
     text = node.sql(dialect="spark").upper()
     try:
         return parse_type({"TIMESTAMP": "TIMESTAMP_LTZ(6)", "TIMESTAMP_NTZ": "TIMESTAMP(6)"}.get(text, text))
@@ -223,7 +219,6 @@ def _spark_type(node: Any) -> DataType | None:
 
 
 def _is_type(node: Any) -> bool:
-    from sqlglot import exp
 
     return isinstance(node, exp.DataType | exp.ColumnDef)
 
@@ -231,6 +226,6 @@ def _is_type(node: Any) -> bool:
 def _row(fields: list[tuple[str, DataType | None]]) -> DataType | None:
     columns = tuple(Column(name, type_) for name, type_ in fields if type_ is not None)
     try:
-        return Row(columns) if len(columns) == len(fields) else None
+        return RowType(columns) if len(columns) == len(fields) else None
     except ValueError:  # two fields have one name
         return None

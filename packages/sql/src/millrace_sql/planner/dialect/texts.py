@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from sqlglot.tokens import Token
 
 from millrace_catalog.expressions.function import literal_text, text_literal
 from millrace_catalog.expressions.patterns import similar_pattern
-
-if TYPE_CHECKING:
-    from sqlglot.tokens import Token
 
 
 def text_with_quotes(text: str, tokens: list[Token], index: int) -> tuple[str, int] | None:

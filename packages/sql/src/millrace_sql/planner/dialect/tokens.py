@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sqlglot.tokens import Token
+
 from millrace_catalog.expressions.function import Sql
 from millrace_catalog.expressions.sql_calls import rewrite_call
 from millrace_catalog.expressions.type_names import rewrite_type
@@ -27,10 +29,8 @@ from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, check_window,
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 
 if TYPE_CHECKING:
-    from sqlglot.tokens import Token
-
     from millrace_catalog.types import DataType
-    from millrace_sql.script_texts import Position
+    from millrace_sql.script_texts import ScriptPosition
 
 
 _DESCRIPTOR = re.compile(r"^(?:TIMECOL\s*=>)?\s*DESCRIPTOR\s*\(|\)\s*$", re.IGNORECASE)
@@ -73,7 +73,7 @@ class TokenRewriter:
         self,
         text: str,
         tokens: list[Token],
-        place: Callable[[int], Position],
+        place: Callable[[int], ScriptPosition],
         type_of: TypeOf | None = None,
         *,
         time_zone: str = "UTC",
