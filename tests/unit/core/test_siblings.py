@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not siblings.IS_SUPPORTED, reason="there are no 
 LISTEN = """
 import sys
 import time
-from millrace.siblings import Listener
+from millrace.siblings import SiblingListener
 def answer(listener, request, is_abandoned):
     if request == b"end":
         listener.close()
@@ -34,7 +34,7 @@ def answer(listener, request, is_abandoned):
             time.sleep(0.01)
         print("abandoned", flush=True)
     return request.upper()
-listener = Listener(sys.argv[1], answer)
+listener = SiblingListener(sys.argv[1], answer)
 print("listening", flush=True)
 sys.stdin.read()
 """

@@ -32,7 +32,7 @@ def type_of(name: str) -> DataType:
 
 
 def name_of(type_: DataType) -> str:
-    return type_.kind if isinstance(type_, ScalarType) else type(type_).__name__.upper()
+    return type_.kind if isinstance(type_, ScalarType) else type(type_).__name__.upper().removesuffix("TYPE")
 
 
 def test_every_pair_has_the_type_that_the_matrix_says() -> None:
