@@ -52,6 +52,7 @@ def shown_on_a_terminal(folder, *arguments: str) -> str:
     return written.getvalue().decode()
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("progress", ["on", "off"])
 def test_a_stream_shows_its_progress_and_spark_nothing(broker, make_topic, tmp_path, spark_home, progress):
     topic = make_topic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -18,12 +19,13 @@ class PyruhvroError(Exception):
 
 
 def check_installed(format_name: str) -> None:
-    """Refuse a format whose library is missing.
+    """Refuse a format one of whose libraries is missing.
 
     Raises:
         MachineError: Says how to install it.
     """
-    _import(format_name)
+    for library in ("fastavro", "pyruhvro"):
+        _import(library, format_name)
 
 
 def read_batch(payloads: Sequence[bytes | None], schema: str) -> pa.RecordBatch:
@@ -47,7 +49,7 @@ def write_batch(rows: pa.RecordBatch, schema: str) -> pa.BinaryArray:
 
 def _call(function: Any) -> Any:
     try:
-        return function(_import("avro"))
+        return function(_import("pyruhvro", "avro"))
     except (ValueError, TypeError, OverflowError, MemoryError) as error:
         raise PyruhvroError(str(error)) from error
     except BaseException as error:
@@ -57,13 +59,12 @@ def _call(function: Any) -> Any:
         raise PyruhvroError(str(error)) from None
 
 
-def _import(format_name: str) -> ModuleType:
+def _import(library: str, format_name: str) -> ModuleType:
     try:
-        import pyruhvro
+        return import_module(library)
     except ImportError as error:
         extra = "avro" if format_name == "avro" else "avro-confluent"
         raise MachineError(
             f"format {format_name!r} needs a library that is not installed ({error}): "
             f"pip install 'millrace-formats[{extra}]'"
         ) from None
-    return pyruhvro
