@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -24,8 +23,7 @@ def check_installed(format_name: str) -> None:
     Raises:
         MachineError: Says how to install it.
     """
-    for library in ("fastavro", "pyruhvro"):
-        _import(library, format_name)
+    _import(format_name)
 
 
 def read_batch(payloads: Sequence[bytes | None], schema: str) -> pa.RecordBatch:
@@ -49,7 +47,7 @@ def write_batch(rows: pa.RecordBatch, schema: str) -> pa.BinaryArray:
 
 def _call(function: Any) -> Any:
     try:
-        return function(_import("pyruhvro", "avro"))
+        return function(_import("avro"))
     except (ValueError, TypeError, OverflowError, MemoryError) as error:
         raise PyruhvroError(str(error)) from error
     except BaseException as error:
@@ -59,12 +57,14 @@ def _call(function: Any) -> Any:
         raise PyruhvroError(str(error)) from None
 
 
-def _import(library: str, format_name: str) -> ModuleType:
+def _import(format_name: str) -> ModuleType:
     try:
-        return import_module(library)
+        import fastavro  # noqa: F401 - the same extra has it, for the writer
+        import pyruhvro
     except ImportError as error:
         extra = "avro" if format_name == "avro" else "avro-confluent"
         raise MachineError(
             f"format {format_name!r} needs a library that is not installed ({error}): "
             f"pip install 'millrace-formats[{extra}]'"
         ) from None
+    return pyruhvro
