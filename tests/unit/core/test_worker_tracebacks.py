@@ -45,6 +45,11 @@ def test_tracebacks_with_frames_of_pyspark_are_hidden():
     assert shown(text) == "WARN a\nWARN b\nWARN c\n\nWARN d\n"
 
 
+def test_lines_that_every_start_of_java_writes_are_hidden() -> None:
+    text = 'WARNING: Using incubator modules: jdk.incubator.vector\nSetting Spark log level to "OFF".\nWARN a\n'
+    assert shown(text) == "WARN a\n"
+
+
 def test_all_other_lines_stay():
     for text in (OF_OTHERS, f"a\n{OF_OTHERS}b\n", "a\n\nb\n", OF_OTHERS.rsplit("\n", 2)[0] + "\n"):
         assert shown(text) == text

@@ -146,7 +146,7 @@ class Pipeline:
 def _session(spark: SparkSession | None) -> SparkSession:
     from millrace import local_session
 
-    return local_session("millrace plan") if spark is None else spark
+    return local_session("millrace plan", progress=False) if spark is None else spark
 
 
 def _settings(options: PipelineOptions) -> dict[str, str]:

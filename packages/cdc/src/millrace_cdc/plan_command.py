@@ -56,7 +56,9 @@ def plan_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappi
             # It writes each error of an expression, which is among the plan's problems, as a line of JSON
             PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
             with hidden_worker_tracebacks():
-                started.append(local_session("millrace plan", config={"spark.log.level": "OFF", **conf}))
+                started.append(
+                    local_session("millrace plan", config={"spark.log.level": "OFF", **conf}, progress=False)
+                )
         return started[0]
 
     try:

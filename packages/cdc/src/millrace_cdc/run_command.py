@@ -52,7 +52,7 @@ def run_definition(
     from millrace import local_session
 
     with hidden_worker_tracebacks():
-        spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf})
+        spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf}, progress=False)
     try:
         running = Pipeline(definition).run(
             spark,

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
+from rich.table import Table
 from rich.text import Text
 
 from millrace.plugins import PackageFailure, PluginState, plugin_manager, plugin_states
 from millrace_cli.tables import new_table, render
+
+_HEADINGS = ("kind", "name", "class", "distribution", "version", "state")
+_HEADINGS_BY_KIND = ("name", "distribution", "version", "state")
 
 
 @dataclass(frozen=True)
@@ -62,19 +67,30 @@ class PluginReport:
         """Render the plugins as a table.
 
         Args:
-            coloured: For a terminal, in its width and with colours; otherwise one plain line for each plugin.
+            coloured: For a terminal, in its width, by kind and with colours; otherwise one plain line for each
+                plugin, with its class.
         """
         if not self.plugins:
             return ["no plugins are installed; install the standard ones with: pip install millrace-kafka"]
         table = new_table(coloured=coloured)
-        for heading in ("kind", "name", "class", "distribution", "version", "state"):
+        for heading in _HEADINGS_BY_KIND if coloured else _HEADINGS:
             table.add_column(heading, overflow="fold")
-        for state in self.plugins:
-            entry = state.entry
-            table.add_row(
-                entry.kind.name, entry.name, entry.target, entry.distribution, entry.version, _state_text(state)
-            )
+        if coloured:
+            self._add_by_kind(table)
+        else:
+            for state in self.plugins:
+                entry = state.entry
+                package = (entry.distribution, entry.version)
+                table.add_row(entry.kind.name, entry.name, entry.target, *package, _state_text(state))
         return render(table, coloured=coloured)
+
+    def _add_by_kind(self, table: Table) -> None:
+        """Add the plugins below their kinds, without their classes, so that 80 columns suffice."""
+        for kind, states in groupby(self.plugins, lambda state: state.entry.kind.name):
+            table.add_row(Text(kind, "bold"))
+            for state in states:
+                entry = state.entry
+                table.add_row(f"  {entry.name}", entry.distribution, entry.version, _state_text(state))
 
     def problem_lines(self) -> Iterator[str]:
         """Yield one line for each problem and each missing part; one that several plugins share only once."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -43,18 +44,25 @@ def render(table: Table, *, coloured: bool) -> list[str]:
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
-def rows_table(rows: pa.Table, *, coloured: bool) -> list[str]:
+def rows_table(rows: pa.Table, *, coloured: bool, below: tuple[str, str] | None = None) -> list[str]:
     """Render an Arrow table as lines.
 
     Args:
         rows: The rows.
         coloured: As for `render`.
+        below: For a terminal, a column whose texts stand below those of another one, so that the table stays narrow:
+            its name, and that of the other.
     """
     table = new_table(coloured=coloured)
-    for name in rows.schema.names:
+    lower, upper = below if below and coloured and set(below) <= set(rows.schema.names) else ("", "")
+    names = [name for name in rows.schema.names if name != lower]
+    for name in names:
         table.add_column(Text(printable(name)), overflow="fold")
-    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-        table.add_row(*(Text(cell_text(value), "dim" if value is None else "") for value in row))
+    for row in rows.to_pylist():
+        cells = {name: Text(cell_text(row[name]), "dim" if row[name] is None else "") for name in names}
+        if lower and row[lower]:
+            cells[upper] = Text.assemble(cells[upper], "\n", (cell_text(row[lower]), "dim"))
+        table.add_row(*cells.values())
     return render(table, coloured=coloured)
 
 
@@ -64,12 +72,23 @@ def cell_text(value: Any) -> str:
         return "NULL"
     if isinstance(value, bytes):
         return printable(repr(value)[2:-1])
+    if isinstance(value, datetime):
+        return time_text(value)
     if isinstance(value, dict | list | tuple):
         return printable(json.dumps(value, ensure_ascii=False, default=_nested_text))
     return printable(str(value))
 
 
+def time_text(time: datetime) -> str:
+    """Format a time to the second, or as exactly as it is; Z stands for UTC, and options accept it."""
+    precision = "milliseconds" if time.microsecond % 1000 == 0 else "microseconds"
+    text = time.isoformat(" ", "seconds" if time.microsecond == 0 else precision)
+    return f"{text.removesuffix('+00:00')}Z" if text.endswith("+00:00") else text
+
+
 def _nested_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return time_text(value)
     return repr(value)[2:-1] if isinstance(value, bytes) else str(value)
 
 

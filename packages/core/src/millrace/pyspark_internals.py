@@ -263,6 +263,13 @@ def _unless_disconnected(function: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
+def is_stopped(session: SparkSession) -> bool:
+    """Return whether a session has been stopped; a classic one asks no process, as Java may have ended, too."""
+    if getattr(session, "_jsparkSession", None) is None:
+        return bool(session.is_stopped)
+    return session.sparkContext._jsc is None
+
+
 def driver_jvm(session: SparkSession) -> Any | None:
     """Return py4j's view of the JVM of the driver; None for a session of Spark Connect, which has none of its own."""
     return getattr(session, "_jvm", None)

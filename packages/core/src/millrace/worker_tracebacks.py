@@ -1,4 +1,4 @@
-"""Keep tracebacks of PySpark's worker processes from the terminal of a command.
+"""Keep tracebacks of PySpark's worker processes, and what Java says of its start, from a terminal.
 
 Spark's Java process writes to the terminal whatever its Python processes print: their tracebacks when a query that is
 stopped or fails takes their connections away. Errors of a query itself reach the command as exceptions.
@@ -14,6 +14,9 @@ from contextlib import contextmanager
 
 _HEAD = "Traceback (most recent call last):"
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
+_OF_START = ("WARNING: Using incubator modules: jdk.incubator.vector", "Setting Spark log level to ")
+"""What Java and Spark write at each start, and have no setting for."""
+
 _STDERR = 2
 _has_frame_of_pyspark = re.compile(r'^  File ".*[/\\]pyspark[/\\]', re.MULTILINE).search
 
@@ -34,10 +37,12 @@ def hidden_worker_tracebacks() -> Iterator[None]:
 
 
 def without_worker_tracebacks(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines without the tracebacks that have a frame of PySpark, and those that led to them."""
+    """Yield lines without the tracebacks that have a frame of PySpark, those that led to them, and those of a start."""
     traceback: list[str] = []
     was_hidden = False
     for line in lines:
+        if line.startswith(_OF_START):
+            continue
         if line.startswith(_HEAD):
             yield from traceback
             traceback = [line]

@@ -11,7 +11,7 @@ from confluent_kafka import Message
 from millrace.contracts import DeadLetter, dead_letter_headers
 from millrace_cli.commands.dlq import dlq
 from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets, parse_time
-from millrace_cli.replaying.summary import Summary, error_kind
+from millrace_cli.replaying.summary import Summary, error_kind, time_range
 from millrace_cli.row_filter import parse_row_filter
 
 
@@ -83,8 +83,8 @@ def test_letters_are_counted_by_what_they_have_in_common() -> None:
 
     by_time = Summary(["minute", "partition"], 0)
     by_time.add(LETTERS[:1] * 3)
-    assert by_time.table().to_pylist()[0] | {"first": None, "last": None} == {
-        "count": "3", "minute": "1970-01-01 00:00", "partition": "2", "first": None, "last": None, "samples": "",
+    assert by_time.table().to_pylist()[0] | {"time (UTC)": None} == {
+        "count": "3", "minute": "1970-01-01 00:00", "partition": "2", "time (UTC)": None, "samples": "",
     }  # fmt: skip
     assert error_kind('a "b" 1.5 `c`') == "a … … …"
 
@@ -100,3 +100,16 @@ def test_letters_are_counted_by_what_they_have_in_common() -> None:
 def test_wrong_arguments_are_told(arguments: list[str], problem: str) -> None:
     ended = CliRunner().invoke(dlq, [*arguments, "--bootstrap-servers", "127.0.0.1:1"])
     assert (ended.exit_code, problem in ended.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("last", "text"),
+    [
+        ("2026-11-23 06:59:00", "2026-11-23 06:59:00"),
+        ("2026-11-23 07:10:00", "2026-11-23 06:59:00 to 07:10:00"),
+        ("2026-11-24 07:10:00", "2026-11-23 06:59:00 to 2026-11-24 07:10:00"),
+    ],
+)
+def test_a_range_of_times_names_a_day_once(last: str, text: str) -> None:
+    first = dt.datetime(2026, 11, 23, 6, 59, tzinfo=dt.UTC)
+    assert time_range(first, dt.datetime.fromisoformat(f"{last}+00:00")) == text

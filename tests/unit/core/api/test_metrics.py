@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 from types import SimpleNamespace
@@ -151,3 +152,16 @@ def test_what_is_no_query_is_refused() -> None:
         TypeError, match=r"expects the query that \.writeStream\.\.\.start\(\) returns; got an object of"
     ):
         metrics(rows)
+
+
+def test_metrics_are_tables_of_80_columns_for_people() -> None:
+    partition = PartitionMetrics("orders", 0, 1_234_567, None, 2_500, 1_000_000, 10**9, 0, 1_500, None, 12)
+    reported = progress((offset(orders={"0": 5}), offset(orders={"0": 5})))
+    source = metrics(SimpleNamespace(lastProgress=reported)).sources[0]
+    shown = QueryMetrics((dataclasses.replace(source, partitions=(partition,)),), SinkMetrics(num_records_out=7))
+    lines = str(shown).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[1].split() == ["orders", "0", "1,234,567", "2,500", "1.5", "1,000,000", "12", "0"]
+    assert lines[4].split()[0] == "7"
+    assert shown._repr_html_().count("<table>") == 2
+    assert str(QueryMetrics()) == "no micro-batch has ended yet"

@@ -73,8 +73,8 @@ def show(
 ) -> None:
     """Count the dead letters of a topic by error, with samples.
 
-    Reasons that differ only in numbers and quoted text count as the same error. First and last are the times of the
-    letters.
+    Reasons that differ only in numbers and quoted text count as the same error. Times are those of the
+    letters. On a terminal, samples stand below their error.
     """
     from millrace.kafka.admin import KafkaAdmin
     from millrace_cli.replaying.letters import dead_letter_topic, read_letters
@@ -93,7 +93,7 @@ def show(
         for row in summary.rows():
             click.echo(json.dumps(row, default=str, ensure_ascii=False))
     else:
-        for line in rows_table(summary.table(), coloured=sys.stdout.isatty()):
+        for line in rows_table(summary.table(), coloured=sys.stdout.isatty(), below=("samples", "error")):
             click.echo(line)
 
 

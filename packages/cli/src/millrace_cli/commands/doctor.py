@@ -64,7 +64,7 @@ def doctor(
         if master is not None:
             from millrace import local_session
 
-            spark = local_session("millrace doctor", config={"spark.master": master})
+            spark = local_session("millrace doctor", config={"spark.master": master}, progress=False)
             stack.callback(spark.stop)
         diagnosis = diagnose(
             given,

@@ -237,6 +237,7 @@ def _start_spark(folder: Path) -> SparkSession:
                 "spark.python.unix.domain.socket.enabled": str(len(str(folder)) <= 55).lower(),
                 "spark.sql.warehouse.dir": str(folder / "warehouse"),
             },
+            progress=False,
         )
 
 

@@ -52,13 +52,24 @@ class Summary:
         return sorted(found, key=lambda row: (-row["count"], str(row)))
 
     def table(self) -> pa.Table:
-        """Return the counts, the largest first, for people."""
-        names = ["count", *self._fields, "first", "last", "samples"]
+        """Return the counts, the largest first, for people; times are in UTC."""
+        names = ["count", *self._fields, "time (UTC)", "samples"]
         cells = [
-            {**row, "first": _time(row["first"]), "last": _time(row["last"]), "samples": "; ".join(row["samples"])}
+            {**row, "time (UTC)": time_range(row["first"], row["last"]), "samples": "; ".join(row["samples"])}
             for row in self.rows()
         ]
         return pa.table({name: pa.array([_cell(row[name]) for row in cells], pa.string()) for name in names})
+
+
+def time_range(first: dt.datetime | None, last: dt.datetime | None) -> str | None:
+    """Return two times as a person writes them: what they have in common is there once."""
+    if first is None or last is None:
+        return None
+    start, end = f"{first:%Y-%m-%d %H:%M:%S}", f"{last:%Y-%m-%d %H:%M:%S}"
+    if start == end:
+        return start
+    is_one_day = first.date() == last.date()
+    return f"{start} to {last:%H:%M:%S}" if is_one_day else f"{start} to {end}"
 
 
 def error_kind(reason: str | None) -> str:
@@ -80,10 +91,6 @@ def _sample(letter: dict[str, Any]) -> str:
     payload = letter["key"] if letter["part"] == "key" else letter["value"]
     shown = "NULL" if payload is None else payload[:_SHOWN_VALUE] + ("…" if len(payload) > _SHOWN_VALUE else "")
     return f"{letter['dead_partition']}:{letter['dead_offset']} of {place}: {letter['reason'] or ''}: {shown}"
-
-
-def _time(time: dt.datetime | None) -> str | None:
-    return None if time is None else f"{time:%Y-%m-%d %H:%M:%S}"
 
 
 def _cell(value: Any) -> str | None:

@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 
 from millrace import pyspark_internals
 from millrace.api.spark_home import spark_home_without_archive
+from millrace.api.startup_log import quiet_startup, with_error_log
+from millrace.api.terminal_progress import show_progress
 from millrace.api.tracebacks import install_short_tracebacks
 from millrace.spark_python import names_python, use_this_python
 
@@ -31,7 +33,11 @@ for a row that is written. The number of rows limits batches all the same.
 
 
 def local_session(
-    name: str = "millrace", *, cores: int | None = None, config: Mapping[str, str] | None = None
+    name: str = "millrace",
+    *,
+    cores: int | None = None,
+    config: Mapping[str, str] | None = None,
+    progress: bool = True,
 ) -> SparkSession:
     """Create or get a Spark session on this machine, with settings that suit millrace. None of them is required.
 
@@ -39,28 +45,33 @@ def local_session(
     zone is UTC, and there are few shuffle partitions. Unix sockets to the Python workers and a faster checkpoint writer
     shorten small micro-batches. Arrow batches are limited only by their number of rows, which makes writes faster. A
     repeated micro-batch is divided into the same tasks, which exactly-once requires. Unless ``spark.master`` is a
-    cluster, only loopback addresses are used. Spark logs errors only, and redacts secrets in plans and logs. Uncaught
-    errors are shown in a few lines (`install_short_tracebacks`). The session becomes the active session of this thread
+    cluster, only loopback addresses are used. Spark logs errors only, from its start, and redacts secrets in plans and
+    logs. Uncaught errors are shown in a few lines (`install_short_tracebacks`). On a terminal, a line for each
+    streaming query shows its rows, their rate and the lag. The session becomes the active session of this thread
     (`set_active_session`).
 
     Args:
         name: The application's name.
         cores: Cores to use; all by default.
         config: Spark settings, which override these.
+        progress: Whether a terminal shows the progress of queries while they run. A prompt of Python and a notebook
+            never do.
     """
     used = cores or os.cpu_count() or 1
-    settings = session_settings(used, config or {})
+    settings = with_error_log(session_settings(used, config or {}))
     # The Java process hands its environment to the Python workers
     if _is_local(settings) or not names_python(os.environ):
         use_this_python()
     builder = SparkSession.builder.appName(name).master(f"local[{used}]")
     for key, value in settings.items():
         builder = builder.config(key, value)
-    with spark_home_without_archive(settings):
+    with quiet_startup(), spark_home_without_archive(settings):
         spark = builder.getOrCreate()
     set_active_session(spark)
     pyspark_internals.mark_callbacks_of_streams()
     install_short_tracebacks(spark)
+    if progress:
+        show_progress(spark)
     return spark
 
 
@@ -118,7 +129,6 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
     return {
         **loopback,
         **daemon,
-        "spark.log.level": "ERROR",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.redaction.regex": REDACTION_REGEX,
         "spark.sql.execution.arrow.maxBytesPerBatch": UNLIMITED_BATCH_BYTES,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from millrace.display import html_table, html_text, text_table
+
 
 @dataclass(frozen=True)
 class Metrics:
@@ -164,6 +166,20 @@ class QueryMetrics(Metrics):
     sources: tuple[SourceMetrics, ...] = ()
     sink: SinkMetrics | None = None
 
+    def __str__(self) -> str:
+        """Return tables of partitions and of the sink, for people, in 80 columns."""
+        if not self.sources and self.sink is None:
+            return "no micro-batch has ended yet"
+        tables = [text_table(PARTITION_HEADINGS, _partition_rows(source)) for source in self.sources]
+        return "\n\n".join([*tables, *([text_table(SINK_HEADINGS, [_sink_row(self.sink)])] if self.sink else [])])
+
+    def _repr_html_(self) -> str:
+        """Return the tables for a notebook."""
+        if not self.sources and self.sink is None:
+            return html_text(str(self))
+        tables = [html_table(PARTITION_HEADINGS, _partition_rows(source), "source") for source in self.sources]
+        return "".join([*tables, *([html_table(SINK_HEADINGS, [_sink_row(self.sink)], "sink")] if self.sink else [])])
+
 
 @dataclass(frozen=True)
 class QueryReport:
@@ -205,6 +221,42 @@ class QueryReport:
 
 OnMetrics = Callable[[str, SourceMetrics | SinkMetrics], None]
 """Get the name of a query, or of a sink's collector, and the metrics of one source or sink."""
+
+
+PARTITION_HEADINGS = ("topic", "partition", "offset", "lag", "age (s)", "records", "malformed", "lost")
+SINK_HEADINGS = ("records", "records/s", "bytes", "committed", "aborted", "skipped", "send errors")
+
+
+def _partition_rows(source: SourceMetrics) -> list[tuple[Any, ...]]:
+    return [
+        (
+            partition.topic,
+            str(partition.partition),
+            partition.current_offset,
+            partition.pending_records,
+            _seconds(partition.current_fetch_event_time_lag),
+            partition.num_records_in,
+            partition.num_records_in_errors,
+            partition.records_skipped,
+        )
+        for partition in source.partitions
+    ]
+
+
+def _sink_row(sink: SinkMetrics) -> tuple[Any, ...]:
+    return (
+        sink.num_records_out,
+        sink.num_records_out_per_second,
+        sink.num_bytes_out,
+        sink.transactions_committed,
+        sink.transactions_aborted,
+        sink.transactions_skipped,
+        sink.num_records_send_errors,
+    )
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def _camel_case(name: str) -> str:

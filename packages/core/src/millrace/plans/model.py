@@ -7,6 +7,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
+from millrace.display import html_text
 from millrace.plans import text
 from millrace.plans.parts import PlannedCreation, PlannedOption, PlannedPermission, PlannedRead, PlannedWrite
 
@@ -58,6 +59,10 @@ class JobPlan:
             *text.section("Problems", self.problems),
         )
         return "\n".join(lines).strip("\n")
+
+    def _repr_html_(self) -> str:
+        """Return the text for a notebook."""
+        return html_text(str(self))
 
 
 def _joined(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ class PyruhvroError(Exception):
 
 
 def check_installed(format_name: str) -> None:
-    """Refuse a format whose library is missing.
+    """Refuse a format one of whose libraries is missing.
 
     Raises:
         MachineError: Says how to install it.
@@ -59,6 +59,7 @@ def _call(function: Any) -> Any:
 
 def _import(format_name: str) -> ModuleType:
     try:
+        import fastavro  # noqa: F401 - the same extra has it, for the writer
         import pyruhvro
     except ImportError as error:
         extra = "avro" if format_name == "avro" else "avro-confluent"

@@ -6,14 +6,17 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from millrace.display import html_table, html_text
 from millrace_sql.errors import SqlError
 from millrace_sql.execution.jobs import Job, JobClient
-from millrace_sql.execution.printing import format_changes, format_rows
+from millrace_sql.execution.printing import format_changes, format_rows, text_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
     from pyspark.sql.streaming import StreamingQuery
     from pyspark.sql.types import StructType
+
+_SHOWN_ROWS = 100
 
 
 class RowIterator(Iterator["Row"]):
@@ -122,6 +125,16 @@ class TableResult:
     def collect(self) -> RowIterator:
         """Return the rows: of a stream's query for as long as it runs, so use it in a ``with``, or ``close()`` it."""
         return RowIterator(self._rows, lambda: None if self._job is None else self._job.cancel())
+
+    def _repr_html_(self) -> str:
+        """Return the first rows for a notebook; rows that a query still makes are left to `collect` and `print`."""
+        if self._schema is not None and not isinstance(self._rows, list):
+            return html_text("a query makes the rows: .print() shows them, .collect() returns them")
+        if self._schema is None or self._is_text:
+            return html_text("\n".join(self.lines()))
+        rows = [[text_of(value) for value in row] for row in self._rows[:_SHOWN_ROWS]]
+        more = f"the first {_SHOWN_ROWS} of {len(self._rows):,} rows" if len(self._rows) > _SHOWN_ROWS else ""
+        return html_table(self._schema.names, rows, more)
 
     def print(self) -> None:
         """Print the rows, of a stream's query as they come; Ctrl-C ends it."""

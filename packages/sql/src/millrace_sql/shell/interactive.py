@@ -19,12 +19,12 @@ from pygments.lexers.sql import SqlLexer
 from rich.console import Console
 from rich.text import Text
 
+from millrace.api.query_progress import ProgressMonitor
 from millrace.failures import sentence_of
 from millrace_sql.errors import hide_secrets
 from millrace_sql.parser import is_complete
 from millrace_sql.shell.commands import HELP, WORDS, CommandName, split_commands
 from millrace_sql.shell.completion import StatementCompleter
-from millrace_sql.shell.progress import ProgressMonitor
 from millrace_sql.shell.results import show_result
 
 if TYPE_CHECKING:

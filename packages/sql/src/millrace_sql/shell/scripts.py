@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from millrace_sql.shell.progress import ProgressMonitor
+from millrace.api.query_progress import ProgressMonitor
 from millrace_sql.shell.results import show_result
 
 if TYPE_CHECKING:

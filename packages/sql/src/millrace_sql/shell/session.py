@@ -71,7 +71,7 @@ def _session(conf: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
-        return local_session("millrace sql", config=conf)
+        return local_session("millrace sql", config=conf, progress=False)
     # spark-submit has started the JVM, for a master and with settings of its own
     needed = {"spark.redaction.regex": REDACTION_REGEX, "spark.sql.adaptive.streaming.stateless.enabled": "false"}
     builder = SparkSession.builder.appName("millrace sql")

@@ -1,4 +1,4 @@
-"""Encode rows as single Avro values: many at once by pyruhvro, or one by one where that does not take the schema."""
+"""Encode rows as single Avro values: many at once by pyruhvro, or one by one by fastavro."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from millrace.contracts import Encoder, Payloads
 from millrace_formats.avro.pyruhvro_library import PyruhvroError, write_batch
 from millrace_formats.avro.schema.model import AvroEnum, Fixed, Primitive
 from millrace_formats.avro.schema.pyruhvro_schema import UnsupportedByPyruhvroError, message_schema
-from millrace_formats.avro.writer.datum_writers import binary_writer, json_writer
+from millrace_formats.avro.writer.fastavro_writer import binary_writer
+from millrace_formats.avro.writer.json_writer import json_writer
 from millrace_formats.avro.writer.raw_columns import RawColumns, field_names
 from millrace_formats.avro.writer.write_plan import WritePlan, WriteUnion, record_plan
 from millrace_formats.shared.insert_only import check_insertions
@@ -121,12 +122,7 @@ class DatumWriter:
 
     def write(self, rows: pa.RecordBatch) -> Payloads:
         """Write each row as a message; MessageError for a value that cannot be written."""
-        messages: list[bytes | None] = []
-        for row in _raw_rows(self._raw, rows):
-            message = bytearray(self._frame)
-            self._write(message, row)
-            messages.append(bytes(message))
-        return Payloads(messages)
+        return Payloads([self._write(self._frame, row) for row in _raw_rows(self._raw, rows)])
 
 
 class JsonWriter:

@@ -1,4 +1,4 @@
-"""Lines that tell how far streaming queries are."""
+"""The progress of streaming queries in a line each, as commands and terminals show it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from millrace.api.metrics import source_metrics
+from millrace.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -32,10 +33,16 @@ class QueryProgress:
     rows_per_second: float = 0.0
     lag: int | None = None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the query runs no more."""
+        return self.state in ("ended", "failed")
+
     def __str__(self) -> str:
         parts = [f"{self.name}: {self.state}"]
         if self.batches:
-            parts.append(f"{self.batches:,} micro-batches, {self.rows:,} rows, {self.rows_per_second:,.0f} rows/s")
+            counts = f"{counted(self.batches, 'micro-batch')}, {counted(self.rows, 'row')}"
+            parts.append(f"{counts}, {self.rows_per_second:,.0f} rows/s")
         if self.lag is not None:
             parts.append(f"lag {self.lag:,}")
         return ", ".join(parts)
@@ -46,12 +53,13 @@ class ProgressMonitor:
 
     Args:
         query: The query.
+        name: What it is called; by default its name, or its id when it has none.
     """
 
-    def __init__(self, query: StreamingQuery) -> None:
+    def __init__(self, query: StreamingQuery, name: str | None = None) -> None:
         self._query = query
         self._seen = -1
-        self._latest = QueryProgress(str(query.name or query.id), "starting")
+        self._latest = QueryProgress(name or str(query.name or query.id), "starting")
 
     def read(self) -> QueryProgress:
         """Return how far the query is now."""
