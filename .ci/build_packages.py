@@ -1,8 +1,8 @@
 """Build sdist and wheel of every package into ``dist/NAME/``, and list the packages in the order to upload them.
 
 Usage: ``python .ci/build_packages.py [TAG]``. With a tag, such as ``v0.1.0``, the packages must have its version, and
-CHANGELOG.md its date. The order is in ``dist/packages.json``: a package comes after the ones that it needs, so that each
-can be installed from the moment it is uploaded. The same commit gives the same bytes, at any time and on any machine.
+CHANGELOG.md its date. The order is in ``dist/packages.json``: a package comes after those that it needs, so that each can
+be installed from the moment it is uploaded. The same commit gives the same bytes, at any time and on any machine.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def problems_of_changelog(changelog: str, version: str, tag: str | None) -> list
     newest = _HEADING.search(changelog)
     if newest is None or newest["version"] != version:
         shown = "no version" if newest is None else newest["version"]
-        return [f"CHANGELOG.md: expected its first heading to be '## {version} (DATE)', got {shown}; write what changed"]
+        return [
+            f"CHANGELOG.md: expected its first heading to be '## {version} (DATE)', got {shown}; write what changed"
+        ]
     if tag is not None and not _DATE.fullmatch(newest["date"]):
         return [f"CHANGELOG.md: {version}: expected the date of the release, such as 2027-01-31, got {newest['date']}"]
     return []
@@ -122,7 +124,7 @@ def main(arguments: list[str]) -> None:
 def _time_of_commit() -> str:
     """Return the time that archives get for all of their files: the commit's, or zip's earliest outside a clone."""
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     return done.stdout.strip() or "315532800"
 
 

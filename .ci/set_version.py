@@ -1,7 +1,7 @@
 """Give all packages a new version, and CHANGELOG.md a heading for it.
 
-Usage: ``python .ci/set_version.py VERSION``, or ``tox -e version -- VERSION``. Siblings name each other by the range that
-holds the versions compatible with it: ``>=0.2,<0.3`` before 1.0, ``>=1.2,<2`` from then on.
+Usage: ``python .ci/set_version.py VERSION``, or ``tox -e version -- VERSION``. Siblings name each other by the range of
+compatible versions: ``>=0.2,<0.3`` before 1.0, ``>=1.2,<2`` from then on.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from build_packages import ROOT, Package, read_packages
 from packaging.version import InvalidVersion, Version
 
 CHANGELOG = ROOT / "CHANGELOG.md"
+RECIPE = ROOT / "deploy/conda/recipe.yaml"
 
 
 def compatible_range(version: Version) -> str:
@@ -53,7 +54,8 @@ def set_version(packages: list[Package], version: Version) -> list[Path]:
     for file in files:
         file.write_text(with_version(file.read_text(), version, siblings))
     CHANGELOG.write_text(with_heading(CHANGELOG.read_text(), version))
-    return [*files, CHANGELOG]
+    RECIPE.write_text(re.sub(r'(?m)^  version: "[^"]*"$', f'  version: "{version}"', RECIPE.read_text()))
+    return [*files, CHANGELOG, RECIPE]
 
 
 def main(arguments: list[str]) -> None:
