@@ -1,8 +1,8 @@
 """Build sdist and wheel of every package into ``dist/NAME/``, and list the packages in the order to upload them.
 
 Usage: ``python .ci/build_packages.py [TAG]``. With a tag, such as ``v0.1.0``, the packages must have its version, and
-CHANGELOG.md its date. The order is in ``dist/packages.json``: a package comes after those that it needs, so that each can
-be installed from the moment it is uploaded. The same commit gives the same bytes, at any time and on any machine.
+CHANGELOG.md its date. The order is in ``dist/packages.json``: a package comes after those that it needs, so that each
+can be installed from the moment it is uploaded. The same commit gives the same bytes, at any time, on any machine.
 """
 
 from __future__ import annotations
