@@ -14,6 +14,7 @@ from build_packages import ROOT, Package, read_packages
 from packaging.version import InvalidVersion, Version
 
 CHANGELOG = ROOT / "CHANGELOG.md"
+CITATION = ROOT / "CITATION.cff"
 RECIPE = ROOT / "deploy/conda/recipe.yaml"
 
 
@@ -55,7 +56,8 @@ def set_version(packages: list[Package], version: Version) -> list[Path]:
         file.write_text(with_version(file.read_text(), version, siblings))
     CHANGELOG.write_text(with_heading(CHANGELOG.read_text(), version))
     RECIPE.write_text(re.sub(r'(?m)^  version: "[^"]*"$', f'  version: "{version}"', RECIPE.read_text()))
-    return [*files, CHANGELOG, RECIPE]
+    CITATION.write_text(re.sub(r"(?m)^version: .*$", f"version: {version}", CITATION.read_text()))
+    return [*files, CHANGELOG, RECIPE, CITATION]
 
 
 def main(arguments: list[str]) -> None:
