@@ -1,14 +1,16 @@
 """Build sdist and wheel of every package into ``dist/NAME/``, and list the packages in the order to upload them.
 
-Usage: ``python .ci/build_packages.py [TAG]``. With a tag, such as ``v0.1.0``, the packages must have its version. The
-order is in ``dist/packages.json``: a package comes after the ones that it needs, so that each can be installed from the
-moment it is uploaded.
+Usage: ``python .ci/build_packages.py [TAG]``. With a tag, such as ``v0.1.0``, the packages must have its version, and
+CHANGELOG.md its date. The order is in ``dist/packages.json``: a package comes after those that it needs, so that each
+can be installed from the moment it is uploaded. The same commit gives the same bytes, at any time, on any machine.
 """
 
 from __future__ import annotations
 
 import graphlib
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +22,10 @@ from typing import NamedTuple
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
+DIST = ROOT / "dist"
+
+_HEADING = re.compile(r"^## (?P<version>\S+) \((?P<date>[^)]*)\)$", re.MULTILINE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Package(NamedTuple):
@@ -68,6 +74,28 @@ def problems_of_release(packages: Iterable[Package], tag: str | None) -> list[st
     return [*_other_versions(packages, tag), *_excluded_siblings(packages, versions)]
 
 
+def problems_of_changelog(changelog: str, version: str, tag: str | None) -> list[str]:
+    """Find out whether the changelog begins with this version, and for a tag with its date.
+
+    Args:
+        changelog: The text of CHANGELOG.md.
+        version: The version of the packages.
+        tag: The tag to release; None for a build without a tag, whose version may still be unreleased.
+
+    Returns:
+        A sentence for each problem.
+    """
+    newest = _HEADING.search(changelog)
+    if newest is None or newest["version"] != version:
+        shown = "no version" if newest is None else newest["version"]
+        return [
+            f"CHANGELOG.md: expected its first heading to be '## {version} (DATE)', got {shown}; write what changed"
+        ]
+    if tag is not None and not _DATE.fullmatch(newest["date"]):
+        return [f"CHANGELOG.md: {version}: expected the date of the release, such as 2027-01-31, got {newest['date']}"]
+    return []
+
+
 def build(package: Package, folder: Path) -> None:
     """Build the sdist of a package, and its wheel from the sdist, with the build backend of this environment.
 
@@ -76,20 +104,28 @@ def build(package: Package, folder: Path) -> None:
         folder: Where to put both files.
     """
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(package.folder)]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, env={"SOURCE_DATE_EPOCH": _time_of_commit(), **os.environ})
 
 
 def main(arguments: list[str]) -> None:
     """Build all packages into ``dist/``."""
     packages = upload_order(read_packages(ROOT))
-    problems = problems_of_release(packages, arguments[0] if arguments else None)
+    tag = arguments[0] if arguments else None
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    problems = [*problems_of_release(packages, tag), *problems_of_changelog(changelog, packages[-1].version, tag)]
     if problems:
         sys.exit("\n".join(problems))
-    dist = ROOT / "dist"
-    shutil.rmtree(dist, ignore_errors=True)
+    shutil.rmtree(DIST, ignore_errors=True)
     for package in packages:
-        build(package, dist / package.name)
-    (dist / "packages.json").write_text(json.dumps([package.name for package in packages]) + "\n")
+        build(package, DIST / package.name)
+    (DIST / "packages.json").write_text(json.dumps([package.name for package in packages]) + "\n")
+
+
+def _time_of_commit() -> str:
+    """Return the time that archives get for all of their files: the commit's, or zip's earliest outside a clone."""
+    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    return done.stdout.strip() or "315532800"
 
 
 def _read_package(file: Path) -> Package:

@@ -71,3 +71,26 @@ def test_a_range_that_excludes_a_sibling_of_the_release_is_refused(script, repos
         f"{root}/packages/a/pyproject.toml: dependencies: core<0.2,>=0.1 excludes the version of this release, 0.2.0;"
         " widen the range"
     ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "tag", "problems"),
+    [
+        ("## 0.2.0 (2027-01-31)", "v0.2.0", []),
+        ("## 0.2.0 (unreleased)", None, []),
+        (
+            "## 0.2.0 (unreleased)",
+            "v0.2.0",
+            ["CHANGELOG.md: 0.2.0: expected the date of the release, such as 2027-01-31, got unreleased"],
+        ),
+        (
+            "## 0.1.0 (2026-01-31)",
+            None,
+            [
+                "CHANGELOG.md: expected its first heading to be '## 0.2.0 (DATE)', got 0.1.0; write what changed",
+            ],
+        ),
+    ],
+)
+def test_the_changelog_begins_with_the_version_to_release(script, heading, tag, problems):
+    assert script.problems_of_changelog(f"# Changelog\n\n{heading}\n", "0.2.0", tag) == problems

@@ -13,7 +13,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 PAGE = (TESTS / "README.md").read_text("utf-8")
-TIERS = ("tox", ".ci/run", "nightly", "kerberos", "peers", "soak")
+TIERS = ("tox", ".ci/run", "nightly", "kerberos", "peers", "release", "soak")
 MARKED_QUICK = {"faults": "smoke", "deployments": "smoke"}
 """Folders whose tests run at night unless they have this mark."""
 
@@ -102,6 +102,8 @@ def tier_of(file: str, definition: Definition) -> str:
     folder = file.split("/")[0]
     if folder in ("kerberos", "peers", "soak"):
         return folder
+    if folder == "released":
+        return "release"
     if folder == "installed":
         return ".ci/run"
     quick = MARKED_QUICK.get(folder)
