@@ -1,21 +1,10 @@
 // Charts as SVG. Each has a title for readers that see no picture.
+import { element, fill } from "./dom.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
-export function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  fill(made, attributes, children);
-  return made;
-}
-
 function shape(name, attributes = {}, ...children) {
-  const made = document.createElementNS(SVG, name);
-  fill(made, attributes, children);
-  return made;
-}
-
-function fill(made, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
-  made.append(...children.filter((child) => child !== null));
+  return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
 export function sparkline(points, label) {
