@@ -41,12 +41,16 @@ class Tail:
     Args:
         messages: Yields them, or None while there is none.
         on_close: Called once it is closed.
+
+    Attributes:
+        closing: The thread that closes it, once it is to close.
     """
 
     def __init__(self, messages: Iterator[dict[str, Any] | None], on_close: Callable[[], None]) -> None:
         self._messages = messages
         self._on_close = on_close
         self._lock = threading.Lock()
+        self.closing: list[threading.Thread] = []
 
     def take(self) -> dict[str, Any] | None:
         """Wait about half a second at most for messages; None where none came."""
@@ -55,7 +59,9 @@ class Tail:
 
     def close(self) -> None:
         """Close the consumer, in a thread of its own: another one may still wait for messages."""
-        threading.Thread(target=self._close, name="millrace-ui-tail", daemon=True).start()
+        thread = threading.Thread(target=self._close, name="millrace-ui-tail", daemon=True)
+        self.closing.append(thread)
+        thread.start()
 
     def _close(self) -> None:
         with self._lock:
