@@ -97,7 +97,7 @@ def _letter(topic):
 
 def _start_query(spark, servers, topic, checkpoints):
     options = {"properties.bootstrap.servers": servers, "topic": topic, "scan.startup.mode": "earliest-offset"}
-    secret = {"properties.sasl.jaas.config": "hush", "properties.group.id": topic}
+    secret = {"properties.ssl.key.password": "hush", "properties.group.id": topic}
     rows = spark.readStream.format("millrace").options(**options, **secret).load()
     writer = rows.writeStream.queryName("copy-orders").format("noop")
     return writer.option("checkpointLocation", str(checkpoints / "query")).start()

@@ -83,7 +83,7 @@ async function load(path, summary, table, topic) {
     table.replace(found);
     const average = found.received ? found.bytes / found.received : 0;
     const about = average ? ` · ${texts.about} ${size(average * topic.offsets)}` : "";
-    const malformed = found.malformed ? ` · ${count(found.malformed)} ${texts.malformed}` : "";
+    const malformed = found.malformed ? ` · ${count(found.malformed)} ${texts.malformedHere}` : "";
     summary.textContent = `${[...found.notes, `${count(found.rows.length)} ${texts.newest}`].join(" · ")}${malformed}${about}`;
   } catch (error) {
     summary.replaceChildren(problem(error.message));
