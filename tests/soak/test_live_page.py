@@ -122,7 +122,9 @@ def _watch(browser, url: str, query: str) -> dict[str, float]:
 
 def _of_page() -> tracemalloc.Snapshot:
     """Return what the page's own code has allocated, and the metrics that it keeps."""
-    places = [tracemalloc.Filter(inclusive=True, filename_pattern=f"*{name}*") for name in ("millrace_ui", "metrics.py")]
+    places = [
+        tracemalloc.Filter(inclusive=True, filename_pattern=f"*{name}*") for name in ("millrace_ui", "metrics.py")
+    ]
     return tracemalloc.take_snapshot().filter_traces(places)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PATIENCE_MS = 120_000
-"""How long to wait for what the page shows, on a slow machine."""
+"""The time to wait for what the page shows, on a slow machine."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _SERIOUS = {"serious", "critical"}
@@ -50,7 +50,9 @@ def chromium() -> Iterator[Browser]:
     path = chromium_path()
     with sync_playwright() as playwright:
         # Containers have no namespaces for its sandbox; it opens this machine's own page alone
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--enable-precise-memory-info"])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--enable-precise-memory-info"]
+        )
         try:
             yield browser
         finally:

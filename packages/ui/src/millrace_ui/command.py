@@ -45,11 +45,13 @@ def ui(
     if host not in LOOPBACK and not token:
         raise OptionsError("page", (f"--host {host}: other machines reach it, so give a --token",))
     kafka = require_brokers(java_properties(bootstrap_servers, config, properties))
-    server = serve(PageData(Histories(), kafka=kafka, shows_payloads=not no_payloads), host, port, token)
+    data = PageData(Histories(), kafka=kafka, shows_payloads=not no_payloads)
+    server = serve(data, host, port, token)
     try:
         click.echo(f"the live page is at {server.url}{'' if token is None else f'?token={token}'}; Ctrl-C ends it")
         threading.Event().wait()
     except KeyboardInterrupt:
         pass
     finally:
+        data.is_closing = True
         server.close()

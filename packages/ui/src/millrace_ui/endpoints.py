@@ -106,7 +106,7 @@ class PageEndpoints:
         """Answer with the messages of a topic as they come, as events."""
         wanted = _filter(request)
         tail = await asyncio.to_thread(self._data.tails.open, lambda: self._data.reader(wanted))
-        return _events(_tail_events(tail))
+        return _events(self._tail_events(tail))
 
     def health(self, _request: Request) -> Response:
         """Answer with the checks of doctor, plugins and versions."""
@@ -119,7 +119,7 @@ class PageEndpoints:
 
     async def _query_events(self) -> AsyncIterator[str]:
         sent, sent_at = -1, 0.0
-        while True:
+        while not self._data.is_closing:
             version = self._data.histories.version
             if version != sent:
                 yield _event("queries", await asyncio.to_thread(self._data.queries))
@@ -129,19 +129,18 @@ class PageEndpoints:
                 sent_at = time.monotonic()
             await asyncio.sleep(_EVENT_INTERVAL_S)
 
+    async def _tail_events(self, tail: Tail) -> AsyncIterator[str]:
+        try:
+            while not self._data.is_closing:
+                messages = await asyncio.to_thread(tail.take)
+                yield ": none\n\n" if messages is None else _event("messages", messages)
+        finally:
+            tail.close()
+
 
 def refused(_request: Request, error: Exception) -> Response:
     """Answer with an error that millrace raises on purpose: its message is for people, and shows no secret."""
     return JSONResponse({"error": str(error)}, status_code=404 if isinstance(error, UnknownTopicError) else 400)
-
-
-async def _tail_events(tail: Tail) -> AsyncIterator[str]:
-    try:
-        while True:
-            messages = await asyncio.to_thread(tail.take)
-            yield ": none\n\n" if messages is None else _event("messages", messages)
-    finally:
-        tail.close()
 
 
 def _event(name: str, data: Any) -> str:

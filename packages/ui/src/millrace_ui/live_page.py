@@ -50,7 +50,8 @@ class LivePage:
         self._token = token
         histories = Histories()
         self._events = QueryEvents(histories.add)
-        self._server = serve(PageData(histories, spark, kafka, shows_payloads=payloads), host, port, token)
+        self._data = PageData(histories, spark, kafka, shows_payloads=payloads)
+        self._server = serve(self._data, host, port, token)
         spark.streams.addListener(self._events)
 
     @property
@@ -66,6 +67,7 @@ class LivePage:
     def close(self) -> None:
         """Close the page. Nothing happens the second time."""
         self._spark.streams.removeListener(self._events)
+        self._data.is_closing = True
         self._server.close()
 
     def __enter__(self) -> LivePage:

@@ -38,6 +38,9 @@ class PageData:
         kafka: Kafka's client properties; None for those of the jobs that run in this process.
         shows_payloads: Whether keys and values of messages are shown.
         jobs: The pipelines and SQL statements of this process.
+
+    Attributes:
+        is_closing: Whether streams of events are to end, since the page closes.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class PageData:
     ) -> None:
         self.histories = histories
         self.tails = Tails()
+        self.is_closing = False
         self._spark = spark
         self._shows_payloads = shows_payloads
         self._jobs = jobs

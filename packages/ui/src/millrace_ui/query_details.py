@@ -1,4 +1,4 @@
-"""What a query's page shows on request: why it stands still, its plan, its configuration."""
+"""Details of a query on request: the causes for which it stands still, its plan, its configuration."""
 
 from __future__ import annotations
 
