@@ -19,7 +19,7 @@ from support.waiting import wait_until
 pytestmark = pytest.mark.timeout(900)
 
 VIEWS = {
-    "queries": ("#/", "Last minutes"),
+    "queries": ("#/", "copy-orders"),
     "query": ("#/query/{query}", "Duration of micro-batches by phase"),
     "jobs": ("#/jobs", "Pipeline"),
     "topics": ("#/topics", "Retention"),
@@ -141,12 +141,12 @@ def test_the_plan_of_a_query_shows_options_with_their_origins_and_no_secret(brow
     looked_at.page.get_by_text("Plan and configuration").click()
     looked_at.page.get_by_role("cell", name="scan.startup.mode").first.wait_for()
     text = looked_at.page.inner_text("main")
-    assert "earliest-offset" in text and "option" in text
+    assert "earliest-offset" in text
     assert "hush" not in looked_at.page.content()
 
 
 def test_a_topic_shows_decoded_messages_and_filters_stay_in_its_address(browser, shown):
-    page, names = shown
+    _, names = shown
     looked_at = _look(browser, shown, "topic", LAPTOP)
     looked_at.page.get_by_text("Malformed messages").wait_for()
     assert "hush" not in looked_at.page.inner_text("main")

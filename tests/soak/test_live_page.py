@@ -1,4 +1,4 @@
-"""A page that is open for a long time on a query of 1,000 partitions: memory, the first paint, updates, micro-batches."""
+"""A page that is open for a long time on a query of 1,000 partitions: memory, the first paint, updates."""
 
 from __future__ import annotations
 
@@ -122,9 +122,8 @@ def _watch(browser, url: str, query: str) -> dict[str, float]:
 
 def _of_page() -> tracemalloc.Snapshot:
     """Return what the page's own code has allocated, and the metrics that it keeps."""
-    places = [
-        tracemalloc.Filter(inclusive=True, filename_pattern=f"*{name}*") for name in ("millrace_ui", "metrics.py")
-    ]
+    names = ("millrace_ui", "metrics.py")
+    places = [tracemalloc.Filter(inclusive=True, filename_pattern=f"*{name}*") for name in names]
     return tracemalloc.take_snapshot().filter_traces(places)
 
 
