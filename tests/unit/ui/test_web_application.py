@@ -10,6 +10,7 @@ from urllib.error import HTTPError
 import pytest
 
 from millrace.errors import OptionsError
+from millrace_ui.page_data import PageData
 from millrace_ui.prometheus import Exposition
 from millrace_ui.query_history import Histories
 from millrace_ui.server import Server
@@ -24,7 +25,7 @@ def histories() -> Histories:
 
 @pytest.fixture
 def server(histories: Histories) -> Iterator[Server]:
-    application = page_application(histories, Settings(Exposition(), 60, hosts=("127.0.0.1",)))
+    application = page_application(PageData(histories), Settings(Exposition(), 60, hosts=("127.0.0.1",)))
     made = Server(application, "127.0.0.1", 0, "page")
     yield made
     made.close()
@@ -81,7 +82,9 @@ def test_names_of_foreign_pages_are_refused(server: Server) -> None:
 
 
 def test_a_token_is_asked_for(histories: Histories) -> None:
-    server = Server(page_application(histories, Settings(Exposition(), 60, token="hush")), "127.0.0.1", 0, "page")
+    server = Server(
+        page_application(PageData(histories), Settings(Exposition(), 60, token="hush")), "127.0.0.1", 0, "page"
+    )
     try:
         assert refused(f"{server.url}api/queries") == (401, "give the token, as in http://HOST:PORT/?token=TOKEN\n")
         assert refused(f"{server.url}metrics", Authorization="Bearer wrong")[0] == 401
@@ -97,7 +100,7 @@ def test_a_port_that_is_taken_is_told() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(OptionsError, match=rf"cannot listen on 127\.0\.0\.1:{port}: .*; port 0 takes a free one"):
-            Server(page_application(Histories(), Settings(Exposition(), 60)), "127.0.0.1", port, "page")
+            Server(page_application(PageData(Histories()), Settings(Exposition(), 60)), "127.0.0.1", port, "page")
 
 
 def test_closing_waits_for_no_open_page(server: Server) -> None:

@@ -9,7 +9,7 @@ import click
 
 from millrace.wording import counted
 from millrace_cdc.definition_files import read_definition
-from millrace_cli.parameters import NameValue
+from millrace_cli.parameters import NameValue, page_options
 
 _set = click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
 _secrets = click.option(
@@ -62,6 +62,7 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     "--pause-table", metavar="TABLE", multiple=True, help="Pause a table and collect its messages; repeatable."
 )
 @click.option("--resume-table", metavar="TABLE", multiple=True, help="Resume a paused table; repeatable.")
+@page_options(is_on=False, port=4050)
 def run(
     file: Path,
     once: bool,
@@ -71,6 +72,7 @@ def run(
     conf: Sequence[tuple[str, str]],
     pause_table: Sequence[str],
     resume_table: Sequence[str],
+    ui_port: int | None,
 ) -> None:
     """Run the pipeline of a file.
 
@@ -82,7 +84,15 @@ def run(
 
     definition = read_definition(file, settings, secrets)
     location = checkpoint or f"{file.resolve()}.checkpoint"
-    run_definition(definition, location, dict(conf), once=once, pause_tables=pause_table, resume_tables=resume_table)
+    run_definition(
+        definition,
+        location,
+        dict(conf),
+        once=once,
+        pause_tables=pause_table,
+        resume_tables=resume_table,
+        ui_port=ui_port,
+    )
 
 
 @click.command("pipeline-schema")

@@ -31,6 +31,7 @@ def run_definition(
     once: bool,
     pause_tables: Iterable[str] = (),
     resume_tables: Iterable[str] = (),
+    ui_port: int | None = None,
 ) -> None:
     """Run a pipeline until it ends or is interrupted, and write its progress.
 
@@ -41,6 +42,7 @@ def run_definition(
         once: Whether to end with the messages that there are now.
         pause_tables: Ids of tables to pause.
         resume_tables: Ids of paused tables that go on.
+        ui_port: The port of the live page; None for no page.
 
     Raises:
         CommandError: The query has failed.
@@ -49,11 +51,15 @@ def run_definition(
     """
     from pyspark.errors import PySparkException
 
-    from millrace import local_session
+    from millrace import local_session, ui
 
     with hidden_worker_tracebacks():
         spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf}, progress=False)
+    page = None
     try:
+        if ui_port is not None:
+            page = ui(spark, port=ui_port)
+            click.echo(f"the live page is at {page.url}")
         running = Pipeline(definition).run(
             spark,
             checkpoint_location=checkpoint,
@@ -67,6 +73,8 @@ def run_definition(
     except PySparkException as error:
         raise CommandError(sentence_of(error)) from error
     finally:
+        if page is not None:
+            page.close()
         for query in spark.streams.active:
             query.stop()
         spark.stop()

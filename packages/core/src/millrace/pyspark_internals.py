@@ -6,7 +6,9 @@ Nothing else in core uses them. `tests/unit/core/test_pyspark_internals.py` and
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import os
 import re
 import sys
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import SparkContext, TaskContext
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.streaming import DataStreamWriter
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
     from pyspark.sql.types import DataType, StructType
 
 
@@ -282,3 +284,45 @@ def parsed_column(spark: SparkSession, expression: str) -> Column:
     jvm: Any = spark._jvm
     parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(expression)
     return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(parsed))
+
+
+def explain_streaming_query(query: StreamingQuery) -> str:
+    """Return the plan of a query's last micro-batch, which PySpark only prints."""
+    java = getattr(query, "_jsq", None)
+    if java is not None:
+        return str(java.explainInternal(False))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        query.explain()
+    return printed.getvalue()
+
+
+def options_of_streaming_query(query: StreamingQuery) -> list[tuple[str, dict[str, str]]]:
+    """Return the options of a running query's reads, each with ``read`` and its number, and of its write.
+
+    They are those that its program has set, with secrets. There are none of a Connect query, and none before its first
+    micro-batch.
+    """
+    java = getattr(query, "_jsq", None)
+    if java is None:
+        return []
+    plan = java.streamingQuery().logicalPlan()
+    leaves = plan.collectLeaves()
+    given = [(f"read {at + 1}", _read_options(leaves.apply(at))) for at in range(leaves.size())]
+    return [(owner, options) for owner, options in [*given, ("write", _write_options(plan))] if options]
+
+
+def _read_options(leaf: Any) -> dict[str, str]:
+    if not leaf.getClass().getSimpleName().startswith("StreamingDataSourceV2"):
+        return {}
+    return dict(leaf.relation().options().asCaseSensitiveMap())
+
+
+def _write_options(plan: Any) -> dict[str, str]:
+    if plan.getClass().getSimpleName() != "WriteToMicroBatchDataSource":
+        return {}
+    pairs, options = plan.writeOptions().iterator(), {}
+    while pairs.hasNext():
+        pair = pairs.next()
+        options[pair._1()] = pair._2()
+    return options

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from millrace.api.query_events import QueryEvents
 from millrace.errors import OptionsError
+from millrace_ui.page_data import PageData
 from millrace_ui.prometheus import Exposition
 from millrace_ui.query_history import Histories
 from millrace_ui.server import Server
@@ -31,17 +33,25 @@ class LivePage:
         host: The address to listen on.
         port: The port; 0 for a free one.
         token: The token that the page asks for; None for none.
+        kafka: Kafka's client properties; None for those of the jobs that run in this process.
+        payloads: Whether keys and values of messages are shown.
     """
 
-    def __init__(self, spark: SparkSession, host: str, port: int, token: str | None) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        host: str,
+        port: int,
+        token: str | None,
+        kafka: Mapping[str, str] | None = None,
+        payloads: bool = True,
+    ) -> None:
         self._spark = spark
         self._token = token
         histories = Histories()
         self._events = QueryEvents(histories.add)
-        hosts = LOOPBACK if host in LOOPBACK else ()
-        self._server = Server(
-            page_application(histories, Settings(Exposition(), 300, token, hosts)), host, port, "page"
-        )
+        self._data = PageData(histories, spark, kafka, shows_payloads=payloads)
+        self._server = serve(self._data, host, port, token)
         spark.streams.addListener(self._events)
 
     @property
@@ -57,6 +67,7 @@ class LivePage:
     def close(self) -> None:
         """Close the page. Nothing happens the second time."""
         self._spark.streams.removeListener(self._events)
+        self._data.is_closing = True
         self._server.close()
 
     def __enter__(self) -> LivePage:
@@ -69,7 +80,25 @@ class LivePage:
         return f"LivePage({self._server.url})"
 
 
-def open_page(spark: SparkSession, host: str, port: int, token: str | None) -> LivePage:
+def serve(data: PageData, host: str, port: int, token: str | None) -> Server:
+    """Serve a page.
+
+    Raises:
+        OptionsError: The port is taken, or this machine has no such address.
+    """
+    hosts = LOOPBACK if host in LOOPBACK else ()
+    settings = Settings(Exposition(), STALLED_AFTER_S, token, hosts)
+    return Server(page_application(data, settings), host, port, "page")
+
+
+def open_page(
+    spark: SparkSession,
+    host: str,
+    port: int,
+    token: str | None,
+    kafka: Mapping[str, str] | None = None,
+    payloads: bool = True,
+) -> LivePage:
     """Open the live page of a session.
 
     Raises:
@@ -78,4 +107,4 @@ def open_page(spark: SparkSession, host: str, port: int, token: str | None) -> L
     if host not in LOOPBACK and not token:
         problem = f"host {host!r}: other machines reach it, so give a token: millrace.ui(spark, {host!r}, token=...)"
         raise OptionsError("page", (problem,))
-    return LivePage(spark, host, port, token)
+    return LivePage(spark, host, port, token, kafka, payloads)

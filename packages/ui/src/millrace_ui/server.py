@@ -29,9 +29,9 @@ class Server:
     def __init__(self, application: ASGIApp, host: str, port: int, owner: str) -> None:
         self._socket = _listen(host, port, owner)
         self._host = host
-        config = uvicorn.Config(application, log_level="warning", access_log=False, lifespan="off", ws="none")
-        # Open streams of events end by themselves when clients go; a closing page does not wait for them
-        config.timeout_graceful_shutdown = 1
+        config = uvicorn.Config(application, log_level="critical", access_log=False, lifespan="off", ws="none")
+        # Streams of events end within half a second when their page closes; nothing else is waited for
+        config.timeout_graceful_shutdown = 2
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, name="millrace-ui", daemon=True

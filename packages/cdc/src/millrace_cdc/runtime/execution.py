@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 
 from millrace import metrics
 from millrace.contracts import PipelineSink, SchemaChangeType
+from millrace.contracts.jobs import JOBS, JobDescription
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.types.spark import to_spark
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
@@ -20,6 +21,7 @@ from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.dead_letters import check_collector
+from millrace_cdc.runtime.description import describe_pipeline
 from millrace_cdc.runtime.extra_columns import HEADERS_COLUMN
 from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.metrics import PipelineMetrics, pipeline_metrics
@@ -118,10 +120,13 @@ class RunningPipeline:
         sink: Its sink, as its options made it.
     """
 
-    def __init__(self, query: StreamingQuery, batches: MicroBatches, sink: PipelineSink) -> None:
+    def __init__(
+        self, query: StreamingQuery, batches: MicroBatches, sink: PipelineSink, kafka: Mapping[str, str] | None = None
+    ) -> None:
         self.query = query
         self.sink = sink
         self._batches = batches
+        self._kafka = kafka or {}
 
     @property
     def progress(self) -> PipelineProgress:
@@ -132,6 +137,10 @@ class RunningPipeline:
     def metrics(self) -> PipelineMetrics:
         """The metrics of the pipeline and of each of its tables; ``to_dict()`` has them by the names of the house."""
         return pipeline_metrics(self.progress, metrics(self.query).sources)
+
+    def describe(self) -> JobDescription:
+        """Describe it for pages that show jobs."""
+        return describe_pipeline(self.query, self.progress, self._kafka)
 
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait until it has ended, at most some seconds; return whether it has.
@@ -192,7 +201,9 @@ def start_pipeline(
         writer = writer.trigger(availableNow=True)
     elif interval is not None:
         writer = writer.trigger(processingTime=interval)
-    return RunningPipeline(writer.start(), batches, job.sink)
+    running = RunningPipeline(writer.start(), batches, job.sink, job.source.client)
+    JOBS.add(running)
+    return running
 
 
 def _has_running_query(session: SparkSession) -> bool:

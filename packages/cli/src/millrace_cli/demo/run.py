@@ -79,12 +79,13 @@ class StopRequests:
             raise KeyboardInterrupt
 
 
-def run_demo(seconds: float, requests: StopRequests) -> None:
+def run_demo(seconds: float, requests: StopRequests, ui_port: int | None = None) -> None:
     """Run the demo until its time is over or a stop is requested, and leave nothing behind.
 
     Args:
         seconds: Time to print results for, from the first one on.
         requests: The requests to stop.
+        ui_port: The port of the live page; None for no page.
 
     Raises:
         MachineError: A package or Java is missing, Java is too old, or the broker does not start.
@@ -95,7 +96,7 @@ def run_demo(seconds: float, requests: StopRequests) -> None:
     with tempfile.TemporaryDirectory(prefix="millrace-", ignore_cleanup_errors=True) as name, ExitStack() as stack:
         stack.enter_context(_without_log(Path(name)))
         try:
-            _run(stack, Path(name), seconds, requests, figures)
+            _run(stack, Path(name), seconds, requests, figures, ui_port)
         except KeyboardInterrupt:  # of StopRequests
             pass
         finally:
@@ -103,7 +104,9 @@ def run_demo(seconds: float, requests: StopRequests) -> None:
     click.echo("\n".join((*figures.summary(), "", SCRIPT_MARK, inspect.getsource(pipeline).rstrip())))
 
 
-def _run(stack: ExitStack, folder: Path, seconds: float, requests: StopRequests, figures: Figures) -> None:
+def _run(
+    stack: ExitStack, folder: Path, seconds: float, requests: StopRequests, figures: Figures, ui_port: int | None
+) -> None:
     click.echo("starting a Kafka broker and Spark on this machine")
     broker = KafkaBroker(java_options=[_QUICK_START], progress=LineProgress(click.echo))
     # Registered first and so stopped last: Spark needs its broker until the end
@@ -124,6 +127,8 @@ def _run(stack: ExitStack, folder: Path, seconds: float, requests: StopRequests,
     spark = session.result()
     click.echo("Spark is ready; starting the query")
     millrace.set_active_session(spark)
+    if ui_port is not None:
+        _open_page(stack, spark, servers, ui_port)
     query = pipeline.start_pipeline(spark, servers, str(folder / "checkpoint"))
     stack.callback(query.stop)
     sales = _consumer_of(servers, pipeline.SALES_TOPIC)
@@ -132,6 +137,11 @@ def _run(stack: ExitStack, folder: Path, seconds: float, requests: StopRequests,
     figures.show(query, sales, producer, seconds, requests)
     producer.stop()
     figures.catch_up(query, sales, producer)
+
+
+def _open_page(stack: ExitStack, spark: SparkSession, servers: str, port: int) -> None:
+    page = stack.enter_context(millrace.ui(spark, port=port, kafka={"bootstrap.servers": servers}))
+    click.echo(f"the live page is at {page.url}")
 
 
 class Figures:

@@ -23,6 +23,11 @@ _JSON = "json"
 _METADATA = "__raw_key__ AS message_key, headers, partition, offset, timestamp"
 
 
+def print_note(text: str) -> None:
+    """Tell people something, on standard error."""
+    click.echo(printable(f"millrace: {text}"), err=True)
+
+
 @dataclass(frozen=True)
 class DecoderChoice:
     """A topic, and the ways to read it.
@@ -37,6 +42,7 @@ class DecoderChoice:
         metadata: Whether to show keys, headers and positions.
         open_catalog: Opens the catalog to look the topic up in.
         guesses: Whether to guess the format when it is not named, before the catalog is asked.
+        note: Gets what is worth telling people, such as the guess.
     """
 
     topic: str
@@ -48,6 +54,7 @@ class DecoderChoice:
     registry: str | None
     metadata: bool
     guesses: bool
+    note: Callable[[str], None] = print_note
 
     def messages(self) -> TopicMessages:
         """Return the messages of the topic.
@@ -76,12 +83,12 @@ class DecoderChoice:
             # An option of the catalog
             return self._format_decoder(self.options["format"]) if self.metadata or self.columns else None
         if any(map(origin_of, newest)):
-            print_note("these are dead letters, judging by their headers; --format shows them as messages")
+            self.note("these are dead letters, judging by their headers; --format shows them as messages")
             return DeadLetterDecoder()
         guess = guess_format([message.value() for message in newest], self.registry)
         if guess.format == _JSON and not self.metadata and not self.columns:
             return None
-        print_note(f"reading with format {guess.format}: {guess.reason}")
+        self.note(f"reading with format {guess.format}: {guess.reason}")
         return self._format_decoder(guess.format, guess.options, guess.columns)
 
     def _format_decoder(
@@ -106,8 +113,3 @@ class DecoderChoice:
     @property
     def _client_options(self) -> dict[str, str]:
         return {f"properties.{name}": value for name, value in self.client.items()}
-
-
-def print_note(text: str) -> None:
-    """Tell people something, on standard error."""
-    click.echo(printable(f"millrace: {text}"), err=True)

@@ -231,6 +231,14 @@ class KafkaAdmin(RetryingAdmin):
         )
         return [f"{member.client_id} at {member.host}" for member in description.members]
 
+    def group_names(self) -> list[str]:
+        """List the names of all consumer groups that this client may describe, sorted."""
+        found = self.call(
+            lambda timeout_s: self._admin.list_consumer_groups(request_timeout=timeout_s).result(),
+            "looking up consumer groups",
+        )
+        return sorted(group.group_id for group in found.valid)
+
     def _committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ClientPartition]:
         requested = [ClientPartition(*partition) for partition in partitions]
         consumer = self._group_consumer()

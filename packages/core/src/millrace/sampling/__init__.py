@@ -1,6 +1,15 @@
 """Topics and their newest messages, for catalogs."""
 
 from millrace.configuration.client_properties import take_client_properties
+from millrace.sampling.topic_details import GroupLag, TopicDetails, TopicLookup, TopicSummary, retention_of
 from millrace.sampling.topics import Topics
 
-__all__ = ["Topics", "take_client_properties"]
+__all__ = [
+    "GroupLag",
+    "TopicDetails",
+    "TopicLookup",
+    "TopicSummary",
+    "Topics",
+    "retention_of",
+    "take_client_properties",
+]

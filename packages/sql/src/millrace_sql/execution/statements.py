@@ -8,6 +8,7 @@ from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ScanContext
+from millrace.contracts.jobs import JOBS
 from millrace.options.secrets import is_secret
 from millrace.plans.model import JobPlan
 from millrace_sql.configuration.session import SessionConfiguration
@@ -21,6 +22,7 @@ from millrace_sql.errors import SqlError
 from millrace_sql.execution.copies import CopyRunner
 from millrace_sql.execution.definitions import DefinitionRunner
 from millrace_sql.execution.inserts import InsertRunner, PlannedInsert
+from millrace_sql.execution.job_descriptions import InsertJob
 from millrace_sql.execution.jobs import Job
 from millrace_sql.execution.listings import ListingRunner
 from millrace_sql.execution.plans import JobPlanner
@@ -147,6 +149,7 @@ class StatementRunner:
 
         job = Job([query for query, _ in started], remove)
         self._jobs.append(job)
+        JOBS.add(InsertJob(planned, job))
         result = TableResult(job=job)
         if self.configuration.options.dml_sync:
             result.wait()

@@ -9,7 +9,7 @@ from typing import IO
 
 import click
 
-from millrace_cli.parameters import NameValue
+from millrace_cli.parameters import NameValue, page_options
 from millrace_sql.shell.secrets_file import read_secrets
 from millrace_sql.shell.start import Start
 
@@ -31,6 +31,7 @@ EXIT_INTERRUPTED = 130
     help="A file with a line NAME=VALUE for each ${secret_values.NAME} in options, which only its owner can read.",
 )
 @click.option("--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+@page_options(is_on=False, port=4050)
 def sql(
     script: IO[str] | None,
     texts: Sequence[str],
@@ -40,6 +41,7 @@ def sql(
     variables: Sequence[tuple[str, str]],
     secrets_file: Path | None,
     conf: Sequence[tuple[str, str]],
+    ui_port: int | None,
 ) -> None:
     """Run SQL on tables of Kafka topics: a script, or what you type.
 
@@ -54,7 +56,12 @@ def sql(
     if text is None and not sys.stdin.isatty():
         text = sys.stdin.read()
     start = Start(
-        catalog_store, dict(settings), dict(variables), read_secrets(secrets_file) if secrets_file else {}, dict(conf)
+        catalog_store,
+        dict(settings),
+        dict(variables),
+        read_secrets(secrets_file) if secrets_file else {},
+        dict(conf),
+        ui_port,
     )
     try:
         _run(text, start, dry_run=dry_run)
@@ -81,6 +88,8 @@ def _run(text: str | None, start: Start, *, dry_run: bool) -> None:
         parse(text)  # before Spark takes its seconds to start
     with environment_for(start, dry_run=dry_run) as session:
         console = Console()
+        if session.page_url is not None:
+            Console(stderr=True).print(f"the live page is at {session.page_url}", soft_wrap=True)
         if text is None:
             from millrace_sql.shell.interactive import Shell
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from millrace.api.session import REDACTION_REGEX, local_session
+from millrace.api.ui import ui
 from millrace_sql.shell.spark_startup import silence_loggers, startup_output_held_back
 from millrace_sql.shell.start import Start
 
@@ -24,10 +25,12 @@ class ShellSession(NamedTuple):
     Attributes:
         environment: The environment.
         drop_output: Drops what Spark's processes write from then on: to be called before streams are interrupted.
+        page_url: The address of the live page; None without one.
     """
 
     environment: TableEnvironment
     drop_output: Callable[[], None]
+    page_url: str | None
 
 
 @contextmanager
@@ -50,7 +53,9 @@ def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[ShellSes
         spark = _session({"spark.log.level": "OFF", **start.conf})
     # Spark's own handler cancels the jobs of all queries, also of those that go on behind the one that Ctrl-C ends
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    pages = ExitStack()
     try:
+        page = None if start.ui_port is None else pages.enter_context(ui(spark, port=start.ui_port))
         environment = TableEnvironment(
             spark,
             catalog_store=start.catalog_store,
@@ -59,8 +64,9 @@ def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[ShellSes
             variables=start.variables,
             dry_run=dry_run,
         )
-        yield ShellSession(environment, drop_output)
+        yield ShellSession(environment, drop_output, None if page is None else page.url)
     finally:
+        pages.close()
         drop_output()
         for query in spark.streams.active:
             query.stop()

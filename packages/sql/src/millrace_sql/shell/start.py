@@ -15,6 +15,7 @@ class Start(NamedTuple):
         variables: Values of ``${name}`` in options.
         secret_values: Values of ``${secret_values.name}`` in options.
         conf: Settings of Spark, ``spark.master`` among them.
+        ui_port: The port of the live page; None for no page.
     """
 
     catalog_store: str | None
@@ -22,6 +23,7 @@ class Start(NamedTuple):
     variables: Mapping[str, str]
     secret_values: Mapping[str, str]
     conf: Mapping[str, str]
+    ui_port: int | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(catalog_store={self.catalog_store!r})"

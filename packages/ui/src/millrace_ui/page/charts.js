@@ -1,21 +1,13 @@
 // Charts as SVG. Each has a title for readers that see no picture.
+import { element, fill } from "./dom.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
-export function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  fill(made, attributes, children);
-  return made;
-}
+// So that the bar of a first micro-batch is no wall
+const FEWEST_BARS = 30;
 
 function shape(name, attributes = {}, ...children) {
-  const made = document.createElementNS(SVG, name);
-  fill(made, attributes, children);
-  return made;
-}
-
-function fill(made, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
-  made.append(...children.filter((child) => child !== null));
+  return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
 export function sparkline(points, label) {
@@ -78,7 +70,7 @@ export function stackedBars(samples, phases, label, format, clock) {
   if (!samples.length) return svg;
   const total = (sample) => phases.reduce((sum, phase) => sum + (sample.phases[phase] ?? 0), 0);
   const top = Math.max(...samples.map(total), 1);
-  const step = width / samples.length;
+  const step = width / Math.max(samples.length, FEWEST_BARS);
   samples.forEach((sample, at) => {
     let y = height;
     const bar = shape("g", {}, shape("title", {}, `${clock(sample.time)}, micro-batch ${sample.batch}: ${format(total(sample))}`));
@@ -94,7 +86,7 @@ export function stackedBars(samples, phases, label, format, clock) {
 }
 
 export function heatStrip(partitions, label, format) {
-  const columns = Math.min(partitions.length, 100) || 1;
+  const columns = 50;
   const rows = Math.ceil(partitions.length / columns);
   const svg = shape("svg", { viewBox: `0 0 ${columns * 10} ${rows * 14}`, class: "heat", role: "img", "aria-label": label });
   const top = Math.max(...partitions.map((one) => one.pendingRecords), 1);

@@ -1,26 +1,114 @@
 // All texts of the page, and the forms of its numbers.
 export const texts = {
+  views: { queries: "Queries", jobs: "Pipelines and SQL", topics: "Topics", health: "Health" },
   connected: "live",
   disconnected: "no answer from the driver: it may have ended. Trying again…",
+  loading: "Loading…",
+  command: "In a terminal or program:",
+  data: "data as JSON",
+  states: { starting: "starting", running: "running", stopped: "stopped", failed: "failed", paused: "paused", ok: "ok", warning: "warning", error: "error", incomplete: "needs more" },
+
+  noSession: "This page has no Spark session. Call millrace.ui(spark) in a program to see its queries; topics and health are here.",
   noQueries: "No query has started yet. Start one in this session, such as spark.readStream.format(\"millrace\")…start(), and it appears here.",
-  unknownQuery: "This driver has no such query. It may belong to another session.",
   back: "All queries",
-  states: { starting: "starting", running: "running", stopped: "stopped", failed: "failed" },
   columns: { name: "Query", state: "State", lag: "Lag", trend: "Last minutes", rowsIn: "Rows in", rowsOut: "Rows out", ageMs: "Newest row", durationMs: "Micro-batch" },
+  reads: "Reads",
   lag: "Lag over time, in records",
   lagNone: "This query has no source of millrace, so its lag is not known.",
-  partitions: "Lag of each partition now",
-  phases: "Duration of micro-batches by phase, in milliseconds",
+  heat: "Lag of each partition now",
+  phases: "Duration of micro-batches by phase",
   rates: "Rows per second",
-  table: "Partitions",
+  partitions: "Partitions",
+  largestLag: "those with the largest lag",
+  partitionColumns: { partition: "Partition", pendingRecords: "Lag", currentOffset: "Offset", committedOffset: "Committed", numRecordsIn: "Records", numRecordsInErrors: "Malformed", recordsSkipped: "Skipped" },
   sink: "Sink",
-  whyHint: "Ask why it stands still: millrace.why(query)",
-  data: "data as JSON",
+  noSink: "Nobody collects the metrics of this query's sink: pass page.on_metrics to a SinkMetricsCollector that has the query's name.",
+  exactlyOnce: "It writes exactly once: a transaction for each task.",
+  noTransactions: "No transaction so far: it writes at least once, or has written nothing yet.",
+  why: "Why it stands still",
+  whyHint: "It is asked by itself when records wait and nothing moves.",
+  ask: "Ask now",
+  planAndOptions: "Plan and configuration",
+  options: "Options",
+  optionColumns: { name: "Option", value: "Value", origin: "Origin" },
+  defaults: "options at their defaults",
+  noOptions: "Its options are known after its first micro-batch, and not through Spark Connect.",
+  noPlan: "The query does not run any more, so Spark has no plan of it.",
   falling: "falling", rising: "rising", steady: "steady",
   waiting: "No micro-batch has been reported yet.",
-  malformed: "malformed records skipped", openTransactions: "records behind open transactions",
+  malformed: "Malformed",
+  malformedHere: "malformed",
+  malformedAdvice: "Malformed records were skipped: the topic's page shows the newest ones with their reasons.",
+  openTransactions: "records are behind open transactions",
   phaseNames: { latestOffset: "find offsets", queryPlanning: "plan", getBatch: "get batch", walCommit: "write log", addBatch: "read, compute, write", commitOffsets: "commit", commitBatch: "commit log" },
+
+  noJobs: "No pipeline and no SQL statement runs in this process. Start one by `millrace run FILE --ui` or `millrace sql --ui`.",
+  jobKinds: { pipeline: "Pipeline", sql: "SQL" },
+  tables: "Tables",
+  noTables: "No changes yet.",
+  tableColumns: { name: "Table", changes: "Changes", age: "Newest", version: "Schema version", state: "State" },
+  schemaChanges: "Schema changes",
+  collected: "messages collected",
+  plan: "Plan",
+
+  noCluster: "The page does not know where Kafka is. Open it by millrace.ui(spark, kafka={\"bootstrap.servers\": \"HOST:PORT\"}), or by millrace ui --bootstrap-servers HOST:PORT.",
+  noTopics: "This cluster has no topics yet. Create one, or start a producer.",
+  allTopics: "All topics",
+  topicColumns: { name: "Topic", partitions: "Partitions", offsets: "Offsets", retention: "Retention", policy: "Cleanup" },
+  forever: "unlimited",
+  groups: "Consumer groups",
+  groupColumns: { group: "Group", lag: "Lag", partitions: "Partitions that lag" },
+  noGroups: "No group has committed offsets of this topic. A query does where it has properties.group.id.",
+  groupsLeftOut: "more groups were not looked at.",
+  caughtUp: "none",
+  rangeColumns: { partition: "Partition", begin: "First offset", end: "End offset", offsets: "Offsets" },
+  settings: "Settings of the topic",
+  settingColumns: { name: "Setting", value: "Value" },
+  messages: "Messages",
+  payloadsOff: "Keys and values are not shown: this page was opened without payloads.",
+  filters: { format: "Format", where: "Condition", columns: "Columns", registry: "Schema registry", count: "Newest", live: "live" },
+  guessed: "guessed",
+  show: "Show",
+  newest: "messages, the newest first",
+  about: "about",
+  noMessages: "No message is in the topic, or none fulfils the condition.",
+  malformedReasons: "Malformed messages",
+  tailEnded: "the live tail has ended: show again to go on",
+
+  checks: "Checks",
+  plugins: "Plugins",
+  pluginColumns: { kind: "Kind", name: "Name", package: "Package", state: "State", reason: "What to do" },
+  kindColumns: { kind: "Kind", count: "Usable", names: "Names" },
+  versions: "Versions",
+
+  commands: {
+    queries: "for query in spark.streams.active: print(millrace.metrics(query).to_dict())",
+    lag: "millrace.metrics(query).sources",
+    phases: "query.lastProgress.durationMs",
+    sink: "millrace.metrics(query, collector).sink",
+    why: "millrace.why(query)",
+    plan: "query.explain()",
+    pipeline: "running.metrics.to_dict()",
+    sql: "EXPLAIN statement",
+    topics: (servers) => `kafka-topics.sh --bootstrap-server ${servers} --describe`,
+    groups: (servers) => `kafka-consumer-groups.sh --bootstrap-server ${servers} --describe --all-groups`,
+    peek: (servers, topic, asked) => `millrace peek ${topic} --bootstrap-servers ${servers}${peekOptions(asked)}`,
+  },
 };
+
+const PEEK_OPTIONS = { format: "--format", where: "--where", columns: "--schema", registry: "--registry", count: "-n" };
+
+function peekOptions(asked) {
+  const given = Object.entries(PEEK_OPTIONS).filter(([name]) => asked.get(name));
+  const options = given.map(([name, option]) => ` ${option} '${asked.get(name).replaceAll("'", "'\\''")}'`);
+  return `${options.join("")} --metadata${asked.get("live") ? " --follow" : ""}`;
+}
+
+export function size(bytes) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(Math.max(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), 0), units.length - 1);
+  return `${(bytes / 1000 ** power).toFixed(power ? 1 : 0)} ${units[power]}`;
+}
 
 export function count(value) {
   if (value === null || value === undefined) return "–";

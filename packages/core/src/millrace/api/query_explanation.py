@@ -1,0 +1,74 @@
+"""Explain a running query: Spark's plan, and the configuration of its reads and its write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from millrace.configuration.build import configure_sink, configure_source
+from millrace.errors import OptionsError, PluginError
+from millrace.plans.parts import PlannedOption
+from millrace.plans.resolved_options import OPTION, resolved_options
+from millrace.pyspark_internals import explain_streaming_query, options_of_streaming_query
+from millrace.spark.options import connector_options
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import StreamingQuery
+
+_SERVERS = "properties.bootstrap.servers"
+_WRITE = "write"
+
+
+@dataclass(frozen=True)
+class ExplainedPart:
+    """A read or the write of a query.
+
+    Attributes:
+        name: ``read 1`` and so on, or ``write``.
+        options: Its options with their origins; secrets are masked.
+        given: The options that the program has set, with secrets.
+    """
+
+    name: str
+    options: tuple[PlannedOption, ...]
+    given: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class QueryExplanation:
+    """An explanation of a query.
+
+    Attributes:
+        plan: Spark's plan as text, in which Spark masks secrets.
+        parts: The reads of millrace's source and the write of its sink; none of a query of Spark Connect.
+    """
+
+    plan: str
+    parts: tuple[ExplainedPart, ...]
+
+
+def explain_query(query: StreamingQuery) -> QueryExplanation:
+    """Explain a running query."""
+    return QueryExplanation(explain_streaming_query(query), explained_parts(query))
+
+
+def explained_parts(query: StreamingQuery) -> tuple[ExplainedPart, ...]:
+    """Return the reads and the write of a running query, after its first micro-batch."""
+    given = options_of_streaming_query(query)
+    return tuple(_part(name, options) for name, options in given if _is_ours(options))
+
+
+def _is_ours(options: Mapping[str, str]) -> bool:
+    names = {name.lower() for name in options}
+    return _SERVERS in names or "kafka.bootstrap.servers" in names
+
+
+def _part(name: str, options: Mapping[str, str]) -> ExplainedPart:
+    given = connector_options(options)
+    try:
+        config = configure_sink(given, warns=False) if name == _WRITE else configure_source(given, warns=False)
+    except (OptionsError, PluginError):
+        # Such as those of Spark's own connector; which of them are secrets is not known
+        return ExplainedPart(name, tuple(PlannedOption(option, "***", OPTION) for option in sorted(given)), given)
+    return ExplainedPart(name, resolved_options(config, given, {}, is_stream=True), given)

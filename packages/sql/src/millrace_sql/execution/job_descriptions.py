@@ -1,0 +1,58 @@
+"""Descriptions of running statements, for pages that show jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from millrace.contracts.jobs import JobDescription, JobTable
+from millrace.options.secrets import Properties
+from millrace_sql.definitions.model import shown
+from millrace_sql.execution.inserts import PlannedInsert
+from millrace_sql.execution.jobs import Job
+from millrace_sql.execution.tables import BoundTable
+from millrace_sql.planner.model import Scan
+
+_PREFIX = "properties."
+
+
+class InsertJob:
+    """The INSERT statements of a job, with what they run as.
+
+    Args:
+        planned: The statements.
+        job: Their queries.
+    """
+
+    def __init__(self, planned: Sequence[PlannedInsert], job: Job) -> None:
+        scans = [scan for insert in planned for scan in insert.plan.scans]
+        self._job = job
+        self._statement = ";\n\n".join(f"INSERT INTO {shown(one.table)}\n{one.insert.query.text}" for one in planned)
+        self._plan = "\n\n".join(insert.explain() for insert in planned)
+        names = [shown(scan.table.identifier) for scan in scans] + [shown(insert.table) for insert in planned]
+        self._tables = tuple(JobTable(name) for name in dict.fromkeys(names))
+        self._kafka = next((kafka for kafka in map(_kafka, scans) if kafka), {})
+
+    def describe(self) -> JobDescription:
+        """Describe the statements: see `millrace.contracts.jobs`."""
+        queries = self._job.queries
+        return JobDescription(
+            kind="sql",
+            name=", ".join(query.name or str(query.id) for query in queries),
+            query_ids=tuple(str(query.id) for query in queries),
+            is_active=not self._job.has_ended(),
+            tables=self._tables,
+            statement=self._statement,
+            plan=self._plan,
+            kafka=self._kafka,
+        )
+
+
+def _kafka(scan: Scan) -> Mapping[str, str]:
+    """Return Kafka's client properties of a table; none for a table of another connector."""
+    origin = scan.table.origin
+    if not isinstance(origin, BoundTable):
+        return {}
+    options = origin.description.options
+    if f"{_PREFIX}bootstrap.servers" not in options:
+        return {}
+    return Properties({name.removeprefix(_PREFIX): text for name, text in options.items() if name.startswith(_PREFIX)})

@@ -1,0 +1,31 @@
+// Pipelines and SQL statements.
+import { cards, code, command, element, empty, fetched, figures, foldable, link, section, state } from "./dom.js";
+import { count, duration, texts } from "./texts.js";
+
+export async function jobsView() {
+  const jobs = await fetched("api/jobs");
+  const title = element("h1", {}, texts.views.jobs);
+  if (!jobs.length) return [title, empty(texts.noJobs)];
+  return [title, ...jobs.map(jobSection), link("api/jobs", texts.data)];
+}
+
+function jobSection(job, at) {
+  const heading = element("h2", {}, `${texts.jobKinds[job.kind]} `, link(`#/query/${job.queries[0]}`, job.name, `job-${at}`), " ", state(job.state));
+  const numbers = job.kind === "pipeline"
+    ? [[texts.columns.lag, count(job.lag)], [texts.schemaChanges, count(job.schemaChanges)], [texts.malformed, count(job.malformed)]]
+    : [[texts.columns.lag, count(job.lag)]];
+  return element("section", {}, heading, figures(numbers), tablesOf(job),
+    job.statement ? code(job.statement) : null,
+    job.plan ? foldable(texts.plan, `plan-${at}`, code(job.plan)) : null,
+    command(texts.commands[job.kind]));
+}
+
+function tablesOf(job) {
+  if (!job.tables.length) return empty(texts.noTables);
+  if (job.kind === "sql") return element("p", {}, `${texts.tables}: ${job.tables.map((table) => table.name).join(", ")}`);
+  const rows = job.tables.map((table) => [
+    table.name, count(table.changes), duration(table.age_ms), count(table.schema_version),
+    table.paused === null ? state("running") : [state("paused"), " ", element("small", {}, `${table.paused} (${count(table.collected)} ${texts.collected})`)],
+  ]);
+  return cards(Object.values(texts.tableColumns), rows, texts.tables);
+}

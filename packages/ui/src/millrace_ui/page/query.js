@@ -1,0 +1,147 @@
+// One query in full.
+import { code, command, element, empty, fetched, figures, foldable, link, problem, section, state, wide } from "./dom.js";
+import { heatStrip, legend, lineChart, stackedBars } from "./charts.js";
+import { clock, count, duration, texts } from "./texts.js";
+
+const SHOWN_SAMPLES = 120;
+const SHOWN_PARTITIONS = 50;
+const STALLED_AFTER_S = 20;
+
+// What is loaded on request stays as it is while the rest of the view is drawn again
+const parts = new Map();
+
+export async function queryView(id) {
+  const query = await fetched(`api/queries/${id}`);
+  document.title = `${query.name} – millrace`;
+  const recent = query.samples.slice(-SHOWN_SAMPLES);
+  return [
+    element("p", {}, link("#/", `← ${texts.back}`, "back")),
+    element("h1", {}, query.name, " ", state(query.state)),
+    query.error ? problem(query.error) : null,
+    figures(figuresOf(query)),
+    ...notes(query),
+    ...(recent.length ? charts(query, recent) : [empty(texts.waiting)]),
+    part(`why-${id}`, () => whyPart(id), (made) => { if (standsStill(query)) made.load(); }),
+    sinkSection(query.sink),
+    partitionsSection(query),
+    part(`plan-${id}`, () => planPart(id)),
+    element("p", {}, link(`api/queries/${id}`, texts.data)),
+  ];
+}
+
+function standsStill(query) {
+  return query.state === "failed" || (query.state === "running" && query.lag > 0 && Date.now() / 1000 - query.time > STALLED_AFTER_S);
+}
+
+function part(key, make, each = () => {}) {
+  if (!parts.has(key)) parts.set(key, make());
+  each(parts.get(key));
+  return parts.get(key).node;
+}
+
+function figuresOf(query) {
+  const names = texts.columns;
+  return [
+    [names.lag, count(query.lag)], [names.rowsIn, `${count(query.rowsIn)}/s`], [names.rowsOut, `${count(query.rowsOut)}/s`],
+    [names.ageMs, duration(query.ageMs)], [names.durationMs, duration(query.durationMs)], [texts.malformed, count(query.malformed)],
+  ];
+}
+
+function notes(query) {
+  const topics = query.topics.map((topic) => link(`#/topic/${encodeURIComponent(topic)}`, topic));
+  return [
+    topics.length ? element("p", {}, `${texts.reads} `, ...topics.flatMap((one, at) => (at ? [", ", one] : [one]))) : null,
+    query.malformed ? element("p", { class: "notes" }, texts.malformedAdvice) : null,
+    query.openTransactions ? element("p", { class: "notes" }, `${count(query.openTransactions)} ${texts.openTransactions}`) : null,
+  ];
+}
+
+function charts(query, recent) {
+  const total = { name: texts.columns.lag, points: recent.filter((one) => one.lag !== null).map((one) => [one.time, one.lag]) };
+  const lines = query.lines.length > 1 ? query.lines : [total];
+  const rates = [
+    { name: texts.columns.rowsIn, points: recent.map((one) => [one.time, one.rowsIn]) },
+    { name: texts.columns.rowsOut, points: recent.map((one) => [one.time, one.rowsOut]) },
+  ];
+  const phases = Object.keys(texts.phaseNames);
+  return [
+    query.lag === null
+      ? section(texts.lag, empty(texts.lagNone))
+      : section(texts.lag, lineChart(lines, texts.lag, count, clock), legend(lines.map(({ name }) => name)), command(texts.commands.lag)),
+    query.partitions.length > 1 ? section(texts.heat, heatStrip(query.partitions, texts.heat, count)) : null,
+    section(texts.phases, stackedBars(recent, phases, texts.phases, duration, clock), legend(Object.values(texts.phaseNames)), command(texts.commands.phases)),
+    section(texts.rates, lineChart(rates, texts.rates, count, clock), legend(rates.map(({ name }) => name))),
+  ];
+}
+
+function whyPart(id) {
+  const content = element("div", { "aria-live": "polite" }, element("p", {}, texts.whyHint));
+  const button = element("button", { type: "button", id: "ask-why" }, texts.ask);
+  let asked = false;
+  const load = async (again = false) => {
+    if (asked && !again) return;
+    asked = true;
+    content.replaceChildren(element("p", {}, texts.loading));
+    try {
+      const { causes } = await fetched(`api/queries/${id}/why`);
+      content.replaceChildren(...causes.map(causeOf));
+    } catch (error) {
+      content.replaceChildren(problem(error.message));
+    }
+  };
+  button.addEventListener("click", () => load(true));
+  return { node: section(texts.why, content, button, command(texts.commands.why)), load };
+}
+
+function causeOf(cause) {
+  const evidence = Object.entries(cause.evidence).map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  return element("div", { class: "cause" },
+    element("p", {}, element("strong", {}, `${cause.kind}: `), cause.message),
+    evidence.length ? element("small", {}, evidence.join(" · ")) : null,
+    cause.remedy ? element("p", {}, `→ ${cause.remedy}`) : null);
+}
+
+function planPart(id) {
+  const content = element("div");
+  const node = foldable(texts.planAndOptions, `plan-of-${id}`, content, command(texts.commands.plan));
+  node.addEventListener("toggle", async () => {
+    if (!node.open) return;
+    content.replaceChildren(element("p", {}, texts.loading));
+    try {
+      const found = await fetched(`api/queries/${id}/plan`);
+      content.replaceChildren(...found.parts.flatMap(optionsOf), found.parts.length ? "" : empty(texts.noOptions), element("h3", {}, texts.plan), code(found.plan));
+    } catch (error) {
+      content.replaceChildren(empty(texts.noPlan), problem(error.message));
+    }
+  });
+  return { node };
+}
+
+// What was set comes first; the rest is folded away
+function optionsOf(part) {
+  const row = (option) => [option.name, option.value, option.detail ? `${option.origin} (${option.detail})` : option.origin];
+  const given = part.options.filter((option) => option.origin !== "default");
+  const others = part.options.filter((option) => option.origin === "default");
+  const names = Object.values(texts.optionColumns);
+  return [
+    element("h3", {}, `${texts.options}: ${part.name}`),
+    wide(names, given.map(row), `${texts.options}: ${part.name}`),
+    others.length ? foldable(`${others.length} ${texts.defaults}`, null, wide(names, others.map(row), texts.defaults)) : "",
+  ];
+}
+
+function sinkSection(sink) {
+  if (!sink) return section(texts.sink, empty(texts.noSink));
+  const transactions = ["transactionsCommitted", "transactionsSkipped", "transactionsAborted"];
+  const exactlyOnce = transactions.some((name) => sink[name]) ? texts.exactlyOnce : texts.noTransactions;
+  return section(texts.sink, figures(Object.entries(sink).filter(([, value]) => typeof value === "number").map(([name, value]) => [name, count(value)])), element("p", {}, exactlyOnce), command(texts.commands.sink));
+}
+
+function partitionsSection(query) {
+  if (!query.partitions.length) return null;
+  const largest = [...query.partitions].sort((one, other) => other.pendingRecords - one.pendingRecords).slice(0, SHOWN_PARTITIONS);
+  const names = Object.entries(texts.partitionColumns);
+  const rows = largest.map((one) => [`${one.topic}-${one.partition}`, ...names.slice(1).map(([key]) => count(one[key]))]);
+  const title = query.partitions.length > largest.length ? `${texts.partitions} (${largest.length} / ${query.partitionCount}, ${texts.largestLag})` : texts.partitions;
+  return section(title, wide(names.map(([, name]) => name), rows, texts.partitions), command(texts.commands.lag));
+}

@@ -1,0 +1,130 @@
+"""The data of a page: what each of its views shows, as values of JSON."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import millrace
+from millrace.contracts.jobs import JOBS, RunningJobs
+from millrace.errors import OptionsError
+from millrace_ui.health import Health
+from millrace_ui.health_view import health_view
+from millrace_ui.jobs_view import jobs_view
+from millrace_ui.query_details import kafka_of_queries, plan_of, why_idle
+from millrace_ui.query_history import Histories
+from millrace_ui.topics.cluster import Cluster
+from millrace_ui.topics.messages import MessageFilter, TopicReader
+from millrace_ui.topics.tails import Tails
+from millrace_ui.views import queries_view, query_view
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PROPERTIES = "properties."
+_NO_CLUSTER = (
+    "the page does not know where Kafka is, since no query and no job runs: tell it by millrace.ui(spark, "
+    "kafka={'bootstrap.servers': 'HOST:PORT'}), or open one by `millrace ui --bootstrap-servers HOST:PORT`"
+)
+
+
+class PageData:
+    """The data of a page.
+
+    Args:
+        histories: The histories of the session's queries.
+        spark: The session; None for a page without one.
+        kafka: Kafka's client properties; None for those of the jobs that run in this process.
+        shows_payloads: Whether keys and values of messages are shown.
+        jobs: The pipelines and SQL statements of this process.
+
+    Attributes:
+        is_closing: Whether streams of events are to end, since the page closes.
+    """
+
+    def __init__(
+        self,
+        histories: Histories,
+        spark: SparkSession | None = None,
+        kafka: Mapping[str, str] | None = None,
+        *,
+        shows_payloads: bool = True,
+        jobs: RunningJobs = JOBS,
+    ) -> None:
+        self.histories = histories
+        self.tails = Tails()
+        self.is_closing = False
+        self._spark = spark
+        self._shows_payloads = shows_payloads
+        self._jobs = jobs
+        self._cluster = None if kafka is None else Cluster(kafka)
+        self._lock = threading.Lock()
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the page can show."""
+        kafka = self._kafka()
+        return {
+            "version": millrace.__version__,
+            "hasSession": self._spark is not None,
+            "servers": kafka.get("bootstrap.servers"),
+            "showsPayloads": self._shows_payloads,
+        }
+
+    def queries(self) -> list[dict[str, Any]]:
+        """Return all queries in short."""
+        return queries_view(self.histories.histories())
+
+    def query(self, query_id: str) -> dict[str, Any] | None:
+        """Return a query in full; None where it is not known."""
+        history = self.histories.history(query_id)
+        return None if history is None else query_view(history)
+
+    def why(self, query_id: str) -> dict[str, Any] | None:
+        """Return the causes for which nothing comes from a query; None where it is not known."""
+        return None if self._spark is None else why_idle(self._spark, query_id, self.histories.history(query_id))
+
+    def plan(self, query_id: str) -> dict[str, Any] | None:
+        """Return Spark's plan of a running query with the options of its reads and writes; None without it."""
+        return None if self._spark is None else plan_of(self._spark, query_id)
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Return the pipelines and SQL statements of this process."""
+        return jobs_view(self._jobs.descriptions(), self.histories.histories())
+
+    def cluster(self) -> Cluster:
+        """Return the cluster whose topics are shown.
+
+        Raises:
+            OptionsError: It is not known.
+        """
+        with self._lock:
+            if self._cluster is None:
+                kafka = self._kafka()
+                if not kafka:
+                    raise OptionsError("page", (_NO_CLUSTER,))
+                self._cluster = Cluster(kafka)
+            return self._cluster
+
+    def reader(self, wanted: MessageFilter) -> TopicReader:
+        """Return a reader of a topic's messages.
+
+        Raises:
+            MillraceError: The topic cannot be read, or not in this way.
+        """
+        return TopicReader(self.cluster().properties, wanted, shows_payloads=self._shows_payloads)
+
+    def health(self, state: Health) -> dict[str, Any]:
+        """Return the checks of doctor, plugins and versions."""
+        kafka = self._kafka()
+        servers = kafka.get("bootstrap.servers")
+        command = f"millrace doctor --bootstrap-servers {servers}" if servers else "millrace doctor"
+        return health_view(state, kafka, command)
+
+    def _kafka(self) -> Mapping[str, str]:
+        if self._cluster is not None:
+            return self._cluster.properties
+        kafka = next((job.kafka for job in self._jobs.descriptions() if job.kafka), None)
+        if kafka is None and self._spark is not None:
+            kafka = kafka_of_queries(self._spark)
+        return {name.removeprefix(_PROPERTIES): value for name, value in (kafka or {}).items()}

@@ -1,0 +1,1 @@
+"""Topics on the page: their partitions and groups, and their messages."""

@@ -1,0 +1,187 @@
+"""Every view of the live page in Chromium, on a real broker with running queries, a pipeline and a SQL statement."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import millrace
+from millrace.contracts.dead_letter_headers import ERROR_HEADER_PREFIX
+from millrace_cdc.pipeline import Pipeline
+from millrace_sql import TableEnvironment
+from support.browser import LAPTOP, TELEPHONE, WIDE, LookedAt, chromium
+from support.kafka import produce
+from support.names import unique_name
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.timeout(900)
+
+VIEWS = {
+    "queries": ("#/", "copy-orders"),
+    "query": ("#/query/{query}", "Duration of micro-batches by phase"),
+    "jobs": ("#/jobs", "Pipeline"),
+    "topics": ("#/topics", "Retention"),
+    "topic": ("#/topic/{orders}?count=20", "messages, the newest first"),
+    "health": ("#/health", "Plugins ("),
+}
+SCREENS = {
+    f"{name}-{scheme}": size._replace(scheme=scheme)
+    for name, size in {"telephone": TELEPHONE, "laptop": LAPTOP, "wide": WIDE}.items()
+    for scheme in ("light", "dark")
+}
+PIPELINE = """
+source:
+  type: kafka
+  topic: {topic}
+  properties.bootstrap.servers: {servers}
+  value.format: debezium-json
+  scan.startup.mode: earliest-offset
+sink:
+  type: values
+pipeline:
+  name: {topic}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def shown(spark, broker, tmp_path_factory):
+    """A page with a running query, a pipeline and a SQL statement; the names to put into the views' addresses."""
+    servers = broker.bootstrap_servers
+    orders, changes, letters = (unique_name(name) for name in ("orders", "changes", "letters"))
+    for topic, partitions in {orders: 3, changes: 1, letters: 1}.items():
+        broker.create_topic(topic, partitions)
+    produce(servers, orders, [_order(number) for number in range(60)])
+    produce(servers, changes, [_change(number) for number in range(5)])
+    produce(servers, letters, [_letter(orders)])
+    checkpoints = tmp_path_factory.mktemp("checkpoints")
+    with millrace.ui(spark, port=0) as page:
+        query = _start_query(spark, servers, orders, checkpoints)
+        environment = TableEnvironment(spark)
+        statement = _start_statement(environment, servers, orders)
+        text = PIPELINE.format(topic=changes, servers=servers)
+        pipeline = Pipeline.from_yaml(text).run(spark, checkpoint_location=str(checkpoints / "pipeline"))
+        try:
+            query.processAllAvailable()
+            wait_until(lambda: pipeline.progress.tables, "the pipeline's first changes")
+            yield page, {"query": str(query.id), "orders": orders, "letters": letters}
+        finally:
+            for running in (query, pipeline, *statement.queries):
+                running.stop()
+
+
+def _order(number):
+    order = {"id": number, "amount": number * 1.5, "password": "hush"}
+    return {"value": b"{broken" if number == 50 else json.dumps(order).encode(), "key": b"%d" % number}
+
+
+def _change(number):
+    row = {"id": number, "name": f"customer {number}"}
+    change = {"op": "c", "before": None, "after": row, "source": {"db": "shop", "table": "customers"}}
+    return {"value": json.dumps(change).encode(), "key": b"%d" % number}
+
+
+def _letter(topic):
+    reason = "expected a number, got 'hush'"
+    where = {"topic": topic, "partition": "0", "offset": "3", "part": "value", "format": "json", "reason": reason}
+    headers = [(f"{ERROR_HEADER_PREFIX}{name}", text.encode()) for name, text in where.items()]
+    return {"value": b"{broken", "headers": headers}
+
+
+def _start_query(spark, servers, topic, checkpoints):
+    options = {"properties.bootstrap.servers": servers, "topic": topic, "scan.startup.mode": "earliest-offset"}
+    secret = {"properties.ssl.key.password": "hush", "properties.group.id": topic}
+    rows = spark.readStream.format("millrace").options(**options, **secret).load()
+    writer = rows.writeStream.queryName("copy-orders").format("noop")
+    return writer.option("checkpointLocation", str(checkpoints / "query")).start()
+
+
+def _start_statement(environment, servers, topic):
+    options = f"'connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{servers}'"
+    more = "'format' = 'json', 'scan.startup.mode' = 'earliest-offset', 'json.ignore-parse-errors' = 'true'"
+    environment.execute_sql(f"CREATE TABLE orders_of_page (id BIGINT, amount DOUBLE) WITH ({options}, {more})")
+    environment.execute_sql("CREATE TABLE nowhere (id BIGINT, amount DOUBLE) WITH ('connector' = 'blackhole')")
+    return environment.execute_sql("INSERT INTO nowhere SELECT id, amount FROM orders_of_page WHERE amount > 10")
+
+
+def _look(browser, shown, view, screen):
+    page, names = shown
+    looked_at = LookedAt(browser, page.url, screen)
+    address, text = VIEWS[view]
+    looked_at.open(address.format(**names), text)
+    return looked_at
+
+
+def test_every_view_opens_without_errors_and_without_serious_faults(browser, shown):
+    for view in VIEWS:
+        looked_at = _look(browser, shown, view, LAPTOP)
+        assert (view, looked_at.serious_faults(), looked_at.problems) == (view, [], [])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_view_fits_every_screen_in_both_colour_schemes(browser, shown, view, screen, request):
+    looked_at = _look(browser, shown, view, SCREENS[screen])
+    assert (looked_at.serious_faults(), looked_at.problems) == ([], [])
+    assert looked_at.is_as_wide_as_its_window()
+    folder = request.config.cache.mkdir("millrace-screenshots")
+    looked_at.page.screenshot(path=Path(folder) / f"{view}-{screen}.png", full_page=True)
+
+
+def test_the_plan_of_a_query_shows_options_with_their_origins_and_no_secret(browser, shown):
+    looked_at = _look(browser, shown, "query", LAPTOP)
+    looked_at.page.get_by_text("Plan and configuration").click()
+    looked_at.page.get_by_role("cell", name="scan.startup.mode").first.wait_for()
+    text = looked_at.page.inner_text("main")
+    assert "earliest-offset" in text
+    assert "hush" not in looked_at.page.content()
+
+
+def test_a_topic_shows_decoded_messages_and_filters_stay_in_its_address(browser, shown):
+    _, names = shown
+    looked_at = _look(browser, shown, "topic", LAPTOP)
+    looked_at.page.get_by_text("Malformed messages").wait_for()
+    assert "hush" not in looked_at.page.inner_text("main")
+    looked_at.page.get_by_label("Condition").fill("id = 7")
+    looked_at.page.get_by_role("button", name="Show").click()
+    looked_at.page.get_by_role("cell", name="10.5").wait_for()
+    assert "where=id+%3D+7" in looked_at.page.url
+    assert f"millrace peek {names['orders']} --bootstrap-servers" in looked_at.page.inner_text("main")
+
+
+def test_dead_letters_are_shown_with_their_reasons(browser, shown):
+    page, names = shown
+    looked_at = LookedAt(browser, page.url)
+    looked_at.open(f"#/topic/{names['letters']}", "expected a number, got 'hush'")
+    assert looked_at.problems == []
+
+
+def test_a_live_tail_shows_messages_as_they_come(browser, shown, broker):
+    page, names = shown
+    looked_at = LookedAt(browser, page.url)
+    looked_at.open(f"#/topic/{names['orders']}?live=1", "messages, the newest first")
+    row = looked_at.page.get_by_role("cell", name="424242", exact=True)
+
+    def has_come():
+        # The tail begins when its consumer is there
+        produce(broker.bootstrap_servers, names["orders"], [{"value": b'{"id": 424242}'}])
+        return row.count() > 0
+
+    wait_until(has_come, "a message in the live tail")
+
+
+def test_a_job_shows_its_statement_with_its_plan_and_tables(browser, shown):
+    looked_at = _look(browser, shown, "jobs", LAPTOP)
+    text = looked_at.page.inner_text("main")
+    assert "SELECT id, amount FROM orders_of_page WHERE amount > 10" in text
+    assert "shop.customers" in text
+    looked_at.page.get_by_text("Plan", exact=True).first.click()
+    looked_at.page.get_by_text("Sink(table=").wait_for()

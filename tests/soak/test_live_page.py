@@ -1,0 +1,133 @@
+"""A page that is open for a long time on a query of 1,000 partitions: memory, the first paint, updates."""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import time
+import tracemalloc
+
+import psutil
+import pytest
+
+import millrace
+from support.browser import LookedAt, chromium
+from support.names import unique_name
+from support.waiting import wait_until
+
+SECONDS = float(os.environ.get("SOAK_SECONDS", "3600"))
+PARTITIONS = 1_000
+FIRST_PAINT_S = 1.0
+UPDATE_MS = 100.0
+GROWTH = 1.25
+"""The growth that counts as flat, from the first fifth of the time, in which histories fill, to the last one."""
+
+pytestmark = pytest.mark.timeout(SECONDS * 2 + 1_200)
+
+_MEASURE = """() => {
+  window.updates = [];
+  const view = document.getElementById("view");
+  const get = window.fetch;
+  window.fetch = async (...asked) => {
+    const answer = await get(...asked);
+    const json = answer.json.bind(answer);
+    answer.json = async () => {
+      const content = await json();
+      const received = performance.now();
+      requestAnimationFrame(() => requestAnimationFrame(() => window.updates.push(performance.now() - received)));
+      return content;
+    };
+    return answer;
+  };
+}"""
+
+
+def test_an_open_page_stays_small_and_fast(spark, broker, tmp_path):
+    topic = unique_name("wide")
+    broker.create_topic(topic, PARTITIONS)
+    options = {"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic}
+    rows = spark.readStream.format("millrace").options(**options, **{"scan.startup.mode": "earliest-offset"}).load()
+    tracemalloc.start()
+    with millrace.ui(spark, port=0) as page, chromium() as browser, _Producing(broker.bootstrap_servers, topic):
+        query = rows.writeStream.queryName("wide").format("noop").option("checkpointLocation", str(tmp_path)).start()
+        try:
+            wait_until(lambda: query.lastProgress is not None, "the first micro-batch")
+            figures = _watch(browser, page.url, str(query.id))
+        finally:
+            query.stop()
+            tracemalloc.stop()
+    print(figures)
+    assert figures["first paint, s"] < FIRST_PAINT_S
+    assert figures["median update, ms"] < UPDATE_MS
+    assert figures["driver, growth"] < GROWTH
+    assert figures["browser, growth"] < GROWTH
+
+
+class _Producing:
+    """Write to all partitions while a block runs."""
+
+    def __init__(self, servers: str, topic: str) -> None:
+        import threading
+
+        from confluent_kafka import Producer
+
+        self._producer = Producer({"bootstrap.servers": servers})
+        self._topic = topic
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._producer.flush()
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.5):
+            for partition in range(0, PARTITIONS, 3):
+                self._producer.produce(self._topic, b"row", partition=partition)
+            self._producer.poll(0)
+
+
+def _watch(browser, url: str, query: str) -> dict[str, float]:
+    looked_at = LookedAt(browser, url)
+    started = time.monotonic()
+    looked_at.open(f"#/query/{query}", "Duration of micro-batches by phase")
+    first_paint = time.monotonic() - started
+    looked_at.page.evaluate(_MEASURE)
+    driver, heap = [], []
+    ends_at = time.monotonic() + SECONDS
+    while time.monotonic() < ends_at:
+        looked_at.page.wait_for_timeout(min(5_000, SECONDS * 100))
+        gc.collect()
+        driver.append(sum(one.size for one in _of_page().statistics("filename")))
+        heap.append(looked_at.page.evaluate("performance.memory.usedJSHeapSize"))
+    updates = looked_at.page.evaluate("window.updates")
+    assert looked_at.problems == []
+    return {
+        "first paint, s": round(first_paint, 2),
+        "updates": len(updates),
+        "median update, ms": round(statistics.median(updates), 1),
+        "slowest update, ms": round(max(updates), 1),
+        "driver, MB": round(driver[-1] / 1e6, 2),
+        "driver, growth": round(_growth(driver), 2),
+        "browser, MB": round(heap[-1] / 1e6, 1),
+        "browser, growth": round(_growth(heap), 2),
+        "process, MB": round(psutil.Process().memory_info().rss / 1e6),
+    }
+
+
+def _of_page() -> tracemalloc.Snapshot:
+    """Return what the page's own code has allocated, and the metrics that it keeps."""
+    names = ("millrace_ui", "metrics.py")
+    places = [tracemalloc.Filter(inclusive=True, filename_pattern=f"*{name}*") for name in names]
+    return tracemalloc.take_snapshot().filter_traces(places)
+
+
+def _growth(sizes: list[int]) -> float:
+    """Return the growth from the second fifth of the time to the last one, each by its smallest size."""
+    fifth = max(1, len(sizes) // 5)
+    return min(sizes[-fifth:]) / max(1, min(sizes[fifth : 2 * fifth]))
