@@ -42,7 +42,7 @@ class LivePage:
         self._server = Server(
             page_application(histories, Settings(Exposition(), 300, token, hosts)), host, port, "page"
         )
-        spark.streams.addListener(self._events)
+        self._events.follow(spark)
 
     @property
     def url(self) -> str:
@@ -56,7 +56,7 @@ class LivePage:
 
     def close(self) -> None:
         """Close the page. Nothing happens the second time."""
-        self._spark.streams.removeListener(self._events)
+        self._events.leave(self._spark)
         self._server.close()
 
     def __enter__(self) -> LivePage:

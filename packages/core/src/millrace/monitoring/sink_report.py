@@ -24,6 +24,7 @@ class SinkReport:
         aborted: The number of aborted transactions that are known.
         skipped: The number of tasks whose rows were written already.
         producers: The statistics of the Kafka producers, by name.
+        run: The run of the streaming query that wrote; empty where the receiver knows what it is for.
     """
 
     is_answered: ClassVar[bool] = True
@@ -43,6 +44,7 @@ class SinkReport:
     aborted: int = 0
     skipped: int = 0
     producers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    run: str = ""
 
     def to_bytes(self) -> bytes:
         """Return the report as it is sent."""
