@@ -23,10 +23,11 @@ from millrace.contracts.metric_declarations import (
 from millrace.contracts.metric_declarations import Metric as Declaration
 
 LAG_EXPORTER_NAMES = ("kafka_consumergroup_group_lag", "kafka_consumergroup_lag")
-"""The names that exporters of consumer groups give to a partition's lag."""
+"""The names that exporters of consumer groups give to a partition's lag: kafka-lag-exporter, and kafka_exporter."""
 
+# Dashboards of kafka-lag-exporter choose a cluster first; its other labels are of a group's members, which are none here
 _LAG_EXPORTER_LABELS = {
-    "kafka_consumergroup_group_lag": ("group", "topic", "partition"),
+    "kafka_consumergroup_group_lag": ("cluster_name", "group", "topic", "partition"),
     "kafka_consumergroup_lag": ("consumergroup", "topic", "partition"),
 }
 
@@ -42,10 +43,12 @@ class Exposition:
             than it tells.
         with_lag_exporter_names: Whether the lag is shown under the names of consumer group exporters, too, with the
             query as the group.
+        cluster_name: The name of the cluster, which one of these has as a label.
     """
 
     max_partitions: int = 200
     with_lag_exporter_names: bool = False
+    cluster_name: str = "kafka"
 
 
 def render(reports: Iterable[QueryReport], exposition: Exposition, accepts: str = "") -> tuple[bytes, str]:
@@ -81,15 +84,16 @@ class _Reports(Collector):
                     lags.append(value)
         yield from families.values()
         if self._exposition.with_lag_exporter_names:
-            for name in LAG_EXPORTER_NAMES:
-                family = GaugeMetricFamily(
-                    name,
-                    "Lag of a query, under the name that exporters of groups use.",
-                    labels=_LAG_EXPORTER_LABELS[name],
-                )
-                for value in lags:
-                    family.add_metric(value.labels, value.value)
-                yield family
+            yield from self._lag_exporter_families(lags)
+
+    def _lag_exporter_families(self, lags: list[Value]) -> Iterator[Metric]:
+        for name, labels in _LAG_EXPORTER_LABELS.items():
+            cluster = [self._exposition.cluster_name] if "cluster_name" in labels else []
+            sentence = "Lag of a query, under the name that exporters of groups use."
+            family = GaugeMetricFamily(name, sentence, labels=labels)
+            for value in lags:
+                family.add_metric([*cluster, *value.labels], value.value)
+            yield family
 
     def _values(self, report: QueryReport) -> Iterable[Value]:
         values = values_of(report)
