@@ -17,7 +17,7 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from millrace.api.metrics import source_metrics
+from millrace.api.metrics import source_datasets, source_metrics
 from millrace.api.session_sinks import SessionSinks
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
 from millrace.failures import sentence_of
@@ -92,7 +92,10 @@ class QueryEvents(StreamingQueryListener):
         last = self._last.get(str(progress.runId))
         report = report_of(progress)
         has_run = last is None or last.batch_id != report.batch_id or report.input_rows > 0
-        self._hand_on(dataclasses.replace(report, has_run=has_run, sink=self._sink(report.run_id)))
+        datasets = last.inputs if last and last.inputs and not has_run else source_datasets(progress)
+        self._hand_on(
+            dataclasses.replace(report, has_run=has_run, sink=self._sink(report.run_id), inputs=datasets)
+        )
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
         """Report that a query is idle."""
@@ -109,6 +112,7 @@ class QueryEvents(StreamingQueryListener):
         self._hand_on(dataclasses.replace(last, time=now, is_active=False, error=error, has_run=False))
 
     def _hand_on(self, report: QueryReport) -> None:
+        report = dataclasses.replace(report, outputs=self._sinks.topics(report.run_id))
         with self._lock:
             # An earlier run of the same query is over
             for run in [run for run, last in self._last.items() if last.query_id == report.query_id]:

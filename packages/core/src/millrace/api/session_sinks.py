@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from millrace.api.sink_metrics import add_report
+from millrace.contracts.datasets import TopicDataset
 from millrace.contracts.metrics import SinkMetrics
 from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import ReceiverAddress
@@ -33,6 +34,7 @@ class SessionSinks:
     def __init__(self, on_report: Callable[[str], None]) -> None:
         self._on_report = on_report
         self._by_run: dict[str, SinkMetrics] = {}
+        self._topics: dict[str, dict[tuple[str, str], TopicDataset]] = {}
         self._lock = threading.Lock()
         self._receiver: Receiver[SinkReport] | None = None
 
@@ -57,13 +59,22 @@ class SessionSinks:
         """Add the report of a micro-batch, or of a write inside foreachBatch."""
         with self._lock:
             self._by_run[report.run] = add_report(self._by_run.get(report.run, SinkMetrics()), report)
+            topics = self._topics.setdefault(report.run, {})
+            for topic in report.topics:
+                topics[report.servers, topic] = TopicDataset(report.servers, topic, report.columns)
             while len(self._by_run) > MAX_RUNS:
-                del self._by_run[next(iter(self._by_run))]
+                oldest = next(iter(self._by_run))
+                del self._by_run[oldest], self._topics[oldest]
         self._on_report(report.run)
 
     def metrics(self, run: str) -> SinkMetrics | None:
         """Return the counts of a run; None where nothing has written yet."""
         return self._by_run.get(run)
+
+    def topics(self, run: str) -> tuple[TopicDataset, ...]:
+        """Return the topics that a run has written to."""
+        with self._lock:
+            return tuple(self._topics.get(run, {}).values())
 
 
 def _receivers(spark: SparkSession) -> tuple[ReceiverAddress, ...]:

@@ -14,10 +14,16 @@ from millrace.configuration import SinkConfig
 from millrace.gc_control import LOADED_OBJECTS
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.session_receivers import SETTING, parse_receivers
-from millrace.pyspark_internals import micro_batch_id, query_run_id, session_setting, streaming_query_id
+from millrace.pyspark_internals import (
+    from_arrow_schema,
+    micro_batch_id,
+    query_run_id,
+    session_setting,
+    streaming_query_id,
+)
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.spark.errors import executor_errors, user_errors
-from millrace.spark.schema import arrow_schema
+from millrace.spark.schema import arrow_schema, column_types
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -143,7 +149,14 @@ class WriterBase:
         report = sink_report(results, failed_attempts(messages), is_exactly_once=options.is_exactly_once)
         send_sink_report(receivers_of(options), report)
         if followed is not None:
-            send_sink_report(followed.receivers, dataclasses.replace(report, run=followed.followed_run))
+            written = dataclasses.replace(
+                report,
+                run=followed.followed_run,
+                servers=self._config.client.get("bootstrap.servers", ""),
+                topics=options.topics,
+                columns=column_types(from_arrow_schema(self._schema)),
+            )
+            send_sink_report(followed.receivers, written)
 
     def _task(self, context: TaskContext) -> WriteTask:
         raise NotImplementedError
