@@ -98,10 +98,13 @@ def test_a_statement_has_its_text_and_the_lineage_of_its_columns(
     run = str(uuid4())
     orders = kafka_dataset(ORDERS.servers, "orders")
     lineage = QueryLineage(
-        "SQL", "INSERT INTO t SELECT id FROM o", [Dataset("file", "/t")], lambda: {"id": [InputColumn(orders, "id")]}
+        "SQL",
+        "INSERT INTO t SELECT id FROM o",
+        lambda: [Dataset("file", "/t")],
+        lambda: {"id": [InputColumn(orders, "id")]},
     )
-    describe_query(run, lineage)
-    reporter.report(report(0, run_id=run, inputs=(ORDERS,)))
+    describe_query("described", lineage)
+    reporter.report(report(0, query="described", run_id=run, inputs=(ORDERS,)))
     reporter.close()
     (event,) = endpoint.events
     assert event["job"]["facets"]["sql"]["query"] == "INSERT INTO t SELECT id FROM o"

@@ -34,7 +34,6 @@ class LivePage:
     """
 
     def __init__(self, spark: SparkSession, host: str, port: int, token: str | None) -> None:
-        self._spark = spark
         self._token = token
         histories = Histories()
         self._events = QueryEvents(histories.add)
@@ -56,7 +55,7 @@ class LivePage:
 
     def close(self) -> None:
         """Close the page. Nothing happens the second time."""
-        self._events.leave(self._spark)
+        self._events.leave()
         self._server.close()
 
     def __enter__(self) -> LivePage:

@@ -34,7 +34,7 @@ def event_of(report: QueryReport, state: RunState, namespace: str) -> RunEvent:
         state: Its state.
         namespace: The namespace of the job.
     """
-    lineage = lineage_of(report.run_id) or QueryLineage("QUERY")
+    lineage = lineage_of(report.query) or QueryLineage("QUERY")
     return RunEvent(
         eventType=state,
         eventTime=datetime.fromtimestamp(report.time, UTC).isoformat(),
@@ -74,7 +74,7 @@ def _outputs(report: QueryReport, lineage: QueryLineage) -> list[OutputDataset]:
         for topic in report.outputs
     ]
     known = {(dataset.namespace, dataset.name) for dataset in topics}
-    others = [OutputDataset(*dataset, facets=dict(columns)) for dataset in lineage.outputs if dataset not in known]
+    others = [OutputDataset(*dataset, facets=dict(columns)) for dataset in lineage.outputs() if dataset not in known]
     return [*topics, *others]
 
 

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
+from millrace.api.followers import FOLLOWERS
 from millrace.api.metrics import source_datasets, source_metrics
 from millrace.api.session_sinks import SessionSinks
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
@@ -50,16 +51,24 @@ class QueryEvents(StreamingQueryListener):
         self._sinks = SessionSinks(self._on_sink)
         # Runs whose sinks report to a collector of their own, which counts from its beginning
         self._with_collector: set[str] = set()
+        self._sessions: list[SparkSession] = []
 
     def follow(self, spark: SparkSession) -> None:
-        """Follow all queries of a session, and the sinks of those that start from now on."""
+        """Follow all queries of a session, and the sinks of those that start from now on; pipelines of this process too."""
         self._sinks.open(spark)
         spark.streams.addListener(self)
+        self._sessions.append(spark)
+        if self not in FOLLOWERS:
+            FOLLOWERS.append(self)
 
-    def leave(self, spark: SparkSession) -> None:
-        """Follow them no longer. Nothing happens the second time."""
-        spark.streams.removeListener(self)
-        self._sinks.close(spark)
+    def leave(self) -> None:
+        """Follow nothing any longer. Nothing happens the second time."""
+        if self in FOLLOWERS:
+            FOLLOWERS.remove(self)
+        for spark in self._sessions:
+            spark.streams.removeListener(self)
+        self._sessions.clear()
+        self._sinks.close()
 
     def _on_sink(self, run: str) -> None:
         last = self._last.get(run)
@@ -93,9 +102,7 @@ class QueryEvents(StreamingQueryListener):
         report = report_of(progress)
         has_run = last is None or last.batch_id != report.batch_id or report.input_rows > 0
         datasets = last.inputs if last and last.inputs and not has_run else source_datasets(progress)
-        self._hand_on(
-            dataclasses.replace(report, has_run=has_run, sink=self._sink(report.run_id), inputs=datasets)
-        )
+        self._hand_on(dataclasses.replace(report, has_run=has_run, sink=self._sink(report.run_id), inputs=datasets))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
         """Report that a query is idle."""

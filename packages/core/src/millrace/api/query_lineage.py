@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-MAX_RUNS = 200
-"""The number of runs whose facts are remembered, the newest."""
+MAX_QUERIES = 200
+"""The number of queries whose facts are remembered, the newest."""
 
 
 class Dataset(NamedTuple):
@@ -36,31 +36,31 @@ class QueryLineage:
     Attributes:
         job_type: What started it: ``SQL`` or ``PIPELINE``.
         sql: Its statement; empty where it has none.
-        outputs: The datasets that it writes, beside the topics of a millrace sink.
+        outputs: Returns the datasets that it writes, beside the topics of a millrace sink. Called with each event.
         columns: Computes the input columns of each column written. Called only where somebody reports lineage.
     """
 
     job_type: str
     sql: str = ""
-    outputs: Sequence[Dataset] = ()
+    outputs: Callable[[], Sequence[Dataset]] = tuple
     columns: Callable[[], Mapping[str, Sequence[InputColumn]]] = _no_columns
 
 
-_by_run: dict[str, QueryLineage] = {}
+_by_name: dict[str, QueryLineage] = {}
 _lock = threading.Lock()
 
 
-def describe_query(run: str, lineage: QueryLineage) -> None:
-    """Remember facts about a run of a query."""
+def describe_query(name: str, lineage: QueryLineage) -> None:
+    """Remember facts about the query that starts next under a name."""
     with _lock:
-        _by_run[run] = lineage
-        while len(_by_run) > MAX_RUNS:
-            del _by_run[next(iter(_by_run))]
+        _by_name[name] = lineage
+        while len(_by_name) > MAX_QUERIES:
+            del _by_name[next(iter(_by_name))]
 
 
-def lineage_of(run: str) -> QueryLineage | None:
-    """Return the facts about a run; None where its program has said nothing."""
-    return _by_run.get(run)
+def lineage_of(name: str) -> QueryLineage | None:
+    """Return the facts about the query of a name; None where its program has said nothing."""
+    return _by_name.get(name)
 
 
 def kafka_dataset(servers: str, topic: str) -> Dataset:

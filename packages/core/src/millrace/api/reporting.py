@@ -25,7 +25,6 @@ class MetricsReport:
 
     def __init__(self, spark: SparkSession, reporter: MetricsReporter) -> None:
         self.reporter = reporter
-        self._spark = spark
         self._events = QueryEvents(reporter.report)
         reporter.open()
         self._events.follow(spark)
@@ -37,7 +36,7 @@ class MetricsReport:
 
     def close(self) -> None:
         """Stop reporting. Nothing happens the second time."""
-        self._events.leave(self._spark)
+        self._events.leave()
         self.reporter.close()
 
     def __enter__(self) -> MetricsReport:

@@ -37,21 +37,26 @@ class SessionSinks:
         self._topics: dict[str, dict[tuple[str, str], TopicDataset]] = {}
         self._lock = threading.Lock()
         self._receiver: Receiver[SinkReport] | None = None
+        self._sessions: list[SparkSession] = []
 
     def open(self, spark: SparkSession) -> None:
-        """Listen to the queries that start from now on."""
-        self._receiver = Receiver("127.0.0.1", 0, SinkReport.from_bytes, self.add)
+        """Listen to the queries of a session that start from now on."""
+        if self._receiver is None:
+            self._receiver = Receiver("127.0.0.1", 0, SinkReport.from_bytes, self.add)
+        self._sessions.append(spark)
         spark.conf.set(SETTING, receivers_text([*_receivers(spark), self._receiver.address]))
 
-    def close(self, spark: SparkSession) -> None:
+    def close(self) -> None:
         """Stop listening. Nothing happens the second time."""
         if self._receiver is None:
             return
-        others = [receiver for receiver in _receivers(spark) if receiver != self._receiver.address]
-        if others:
-            spark.conf.set(SETTING, receivers_text(others))
-        else:
-            spark.conf.unset(SETTING)
+        for spark in self._sessions:
+            others = [receiver for receiver in _receivers(spark) if receiver != self._receiver.address]
+            if others:
+                spark.conf.set(SETTING, receivers_text(others))
+            else:
+                spark.conf.unset(SETTING)
+        self._sessions.clear()
         self._receiver.close()
         self._receiver = None
 
