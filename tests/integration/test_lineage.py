@@ -7,12 +7,12 @@ import json
 import pytest
 
 import millrace
-from millrace_cdc.definitions.rules import TransformRule
-from millrace_cdc.connectors.kafka.sink import KafkaPipelineSink
-from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
-from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace.contracts import SCHEMA_CHANGES
 from millrace.options.parser import OptionParser
+from millrace_cdc.connectors.kafka.sink import KafkaPipelineSink
+from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
+from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace_sql import TableEnvironment
 from support.kafka import produce
 from support.lineage_endpoint import LineageEndpoint

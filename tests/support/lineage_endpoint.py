@@ -14,7 +14,7 @@ class LineageEndpoint:
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # noqa: N802 - the name of the method that it handles
+            def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 endpoint.events.append(json.loads(body))
                 self.send_response(201 if self.path == "/api/v1/lineage" else 404)

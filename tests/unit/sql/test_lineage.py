@@ -38,7 +38,10 @@ def test_columns_come_from_those_of_tables() -> None:
 
 
 def test_they_are_followed_through_common_tables_and_joins() -> None:
-    sql = "WITH o AS (SELECT id, name || 'x' AS n, v FROM plain) SELECT o.n, UPPER(p.name) AS u FROM o JOIN plain p ON o.id = p.id"
+    sql = (
+        "WITH o AS (SELECT id, name || 'x' AS n, v FROM plain) "
+        "SELECT o.n, UPPER(p.name) AS u FROM o JOIN plain p ON o.id = p.id"
+    )
     assert columns_of(sql, "n", "u") == {"n": ["plain.name"], "u": ["plain.name"]}
 
 

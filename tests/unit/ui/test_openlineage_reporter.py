@@ -145,7 +145,8 @@ def check_by_schema(events: list[dict[str, Any]]) -> None:
     from jsonschema import Draft202012Validator
     from referencing import Registry, Resource
 
-    documents = [json.loads(path.read_text()) for path in Path(folder, "spec").rglob("*.json") if "tests" not in path.parts]
+    paths = [path for path in Path(folder, "spec").rglob("*.json") if "tests" not in path.parts]
+    documents = [json.loads(path.read_text()) for path in paths]
     known = {document["$id"]: document for document in documents if "$id" in document}
     registry = Registry().with_resources((name, Resource.from_contents(document)) for name, document in known.items())
     base = next(name for name in known if name.endswith("/OpenLineage.json"))

@@ -47,7 +47,7 @@ class Observed:
 
 
 OBSERVED: list[Observed] = []
-"""What is exported. Instruments cannot be taken back, so there is one for each metric, for all reporters of a process."""
+"""What is exported. Instruments cannot be taken back: all reporters of a process share one for each metric."""
 
 _providers: list[MeterProvider] = []
 
@@ -59,9 +59,7 @@ def create_instruments(provider: MeterProvider) -> None:
     _providers.append(provider)
     meter = provider.get_meter("millrace", millrace.__version__)
     for metric in METRICS:
-        create = (
-            meter.create_observable_counter if metric.kind == MetricKind.COUNTER else meter.create_observable_gauge
-        )
+        create = meter.create_observable_counter if metric.kind == MetricKind.COUNTER else meter.create_observable_gauge
         create(metric.name, [_callback(metric)], _UNITS[metric.unit], metric.help)
 
 

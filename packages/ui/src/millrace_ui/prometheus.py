@@ -24,7 +24,7 @@ from millrace_ui.shown_values import shown_values
 LAG_EXPORTER_NAMES = ("kafka_consumergroup_group_lag", "kafka_consumergroup_lag")
 """The names that exporters of consumer groups give to a partition's lag: kafka-lag-exporter, and kafka_exporter."""
 
-# Dashboards of kafka-lag-exporter choose a cluster first; its other labels are of a group's members, which are none here
+# Dashboards of kafka-lag-exporter choose a cluster first; its other labels are those of a group's members
 _LAG_EXPORTER_LABELS = {
     "kafka_consumergroup_group_lag": ("cluster_name", "group", "topic", "partition"),
     "kafka_consumergroup_lag": ("consumergroup", "topic", "partition"),

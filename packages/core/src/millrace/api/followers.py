@@ -21,5 +21,5 @@ FOLLOWERS: list[Follower] = []
 
 def follow_session(spark: SparkSession) -> None:
     """Let all that are open follow the queries of a session that a pipeline has made for itself."""
-    for follower in list(FOLLOWERS):
+    for follower in FOLLOWERS:
         follower.follow(spark)

@@ -54,7 +54,7 @@ class QueryEvents(StreamingQueryListener):
         self._sessions: list[SparkSession] = []
 
     def follow(self, spark: SparkSession) -> None:
-        """Follow all queries of a session, and the sinks of those that start from now on; pipelines of this process too."""
+        """Follow all queries of a session, sinks of those that start from now on, and this process's pipelines."""
         self._sinks.open(spark)
         spark.streams.addListener(self)
         self._sessions.append(spark)

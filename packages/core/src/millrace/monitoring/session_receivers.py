@@ -1,4 +1,4 @@
-"""Addresses that a session's setting gives to its tasks: who follows the session's queries, and gets reports of sinks."""
+"""Addresses that a session's setting gives to its tasks: those who follow its queries get reports of sinks."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ def column_lineage(plan: QueryPlan, columns: Sequence[str]) -> Mapping[str, Sequ
     from sqlglot.optimizer.qualify import qualify
 
     schema = {
-        scan.view_name: {column.name: column.type.simpleString() for column in scan.table.columns} for scan in plan.scans
+        scan.view_name: {column.name: column.type.simpleString() for column in scan.table.columns}
+        for scan in plan.scans
     }
     try:
         query = qualify(parse_one(plan.sql, dialect="spark"), schema=schema, dialect="spark")
