@@ -54,7 +54,8 @@ def test_a_stream_that_writes(reporter, rows, connection, make_topic, tmp_path):
     try:
         query.processAllAvailable()
         wait_until(lambda: written(reporter, target) is not None, "a report of the sink")
-        assert written(reporter, target) == (6, 36, 2)
+        # Small partitions share a task, and so a transaction
+        assert written(reporter, target) in [(6, 36, 1), (6, 36, 2)]
     finally:
         query.stop()
 
