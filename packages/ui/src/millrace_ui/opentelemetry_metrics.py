@@ -47,7 +47,7 @@ class Observed:
 
 
 OBSERVED: list[Observed] = []
-"""What is exported. Instruments cannot be taken back: all reporters of a process share one for each metric."""
+"""The exported queries. Instruments cannot be taken back: all reporters of a process share one for each metric."""
 
 _providers: list[MeterProvider] = []
 

@@ -1,4 +1,4 @@
-"""Who follows the queries of this process: pipelines run in sessions of their own, which they are told of."""
+"""The followers of this process's queries: pipelines run in sessions of their own, which they are told of."""
 
 from __future__ import annotations
 
