@@ -52,7 +52,8 @@ def test_many_partitions_are_added_up_by_topic() -> None:
 def test_the_lag_has_the_names_of_lag_exporters_on_request() -> None:
     assert not [name for name, *_ in samples(report(3)) if name.startswith("kafka_")]
     text, _ = render([report(3)], Exposition(with_lag_exporter_names=True))
-    assert 'kafka_consumergroup_group_lag{group="copy",partition="0",topic="orders"} 3.0' in text.decode()
+    labels = 'cluster_name="kafka",group="copy",partition="0",topic="orders"'
+    assert f"kafka_consumergroup_group_lag{{{labels}}} 3.0" in text.decode()
     assert 'kafka_consumergroup_lag{consumergroup="copy",partition="0",topic="orders"} 3.0' in text.decode()
 
 

@@ -46,13 +46,12 @@ class LivePage:
         kafka: Mapping[str, str] | None = None,
         payloads: bool = True,
     ) -> None:
-        self._spark = spark
         self._token = token
         histories = Histories()
         self._events = QueryEvents(histories.add)
         self._data = PageData(histories, spark, kafka, shows_payloads=payloads)
         self._server = serve(self._data, host, port, token)
-        spark.streams.addListener(self._events)
+        self._events.follow(spark)
 
     @property
     def url(self) -> str:
@@ -66,7 +65,7 @@ class LivePage:
 
     def close(self) -> None:
         """Close the page. Nothing happens the second time."""
-        self._spark.streams.removeListener(self._events)
+        self._events.leave()
         self._data.is_closing = True
         self._server.close()
 

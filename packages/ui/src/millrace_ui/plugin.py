@@ -10,4 +10,8 @@ from millrace.plugins import hookimpl
 @hookimpl
 def millrace_metrics_reporters() -> Mapping[str, str]:
     """Return the names to give to `millrace.report_metrics`."""
-    return {"prometheus": "millrace_ui.prometheus_reporter:PrometheusReporter"}
+    return {
+        "openlineage": "millrace_ui.openlineage_reporter:OpenLineageReporter",
+        "opentelemetry": "millrace_ui.opentelemetry_reporter:OpenTelemetryReporter",
+        "prometheus": "millrace_ui.prometheus_reporter:PrometheusReporter",
+    }

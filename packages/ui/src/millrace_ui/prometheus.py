@@ -15,22 +15,20 @@ from millrace.contracts import QueryReport
 from millrace.contracts.metric_declarations import (
     BUILD_INFO,
     METRICS,
-    PARTITION_METRICS,
     MetricKind,
     Value,
-    values_of,
 )
 from millrace.contracts.metric_declarations import Metric as Declaration
+from millrace_ui.shown_values import shown_values
 
 LAG_EXPORTER_NAMES = ("kafka_consumergroup_group_lag", "kafka_consumergroup_lag")
-"""The names that exporters of consumer groups give to a partition's lag."""
+"""The names that exporters of consumer groups give to a partition's lag: kafka-lag-exporter, and kafka_exporter."""
 
+# Dashboards of kafka-lag-exporter choose a cluster first; its other labels are those of a group's members
 _LAG_EXPORTER_LABELS = {
-    "kafka_consumergroup_group_lag": ("group", "topic", "partition"),
+    "kafka_consumergroup_group_lag": ("cluster_name", "group", "topic", "partition"),
     "kafka_consumergroup_lag": ("consumergroup", "topic", "partition"),
 }
-
-_PARTITION_NAMES = {metric.name for metric in PARTITION_METRICS}
 
 
 @dataclass(frozen=True)
@@ -42,10 +40,12 @@ class Exposition:
             than it tells.
         with_lag_exporter_names: Whether the lag is shown under the names of consumer group exporters, too, with the
             query as the group.
+        cluster_name: The name of the cluster, which one of these has as a label.
     """
 
     max_partitions: int = 200
     with_lag_exporter_names: bool = False
+    cluster_name: str = "kafka"
 
 
 def render(reports: Iterable[QueryReport], exposition: Exposition, accepts: str = "") -> tuple[bytes, str]:
@@ -75,47 +75,25 @@ class _Reports(Collector):
         families[BUILD_INFO.name].add_metric([millrace.__version__], 1)
         lags: list[Value] = []
         for report in self._reports:
-            for value in self._values(report):
+            for value in shown_values(report, self._exposition.max_partitions):
                 families[value.metric.name].add_metric(value.labels, value.value)
                 if value.metric.source == "pending_records":
                     lags.append(value)
         yield from families.values()
         if self._exposition.with_lag_exporter_names:
-            for name in LAG_EXPORTER_NAMES:
-                family = GaugeMetricFamily(
-                    name,
-                    "Lag of a query, under the name that exporters of groups use.",
-                    labels=_LAG_EXPORTER_LABELS[name],
-                )
-                for value in lags:
-                    family.add_metric(value.labels, value.value)
-                yield family
+            yield from self._lag_exporter_families(lags)
 
-    def _values(self, report: QueryReport) -> Iterable[Value]:
-        values = values_of(report)
-        partitions = sum(len(source.partitions) for source in report.sources)
-        return values if partitions <= self._exposition.max_partitions else _without_partitions(values)
+    def _lag_exporter_families(self, lags: list[Value]) -> Iterator[Metric]:
+        for name, labels in _LAG_EXPORTER_LABELS.items():
+            cluster = [self._exposition.cluster_name] if "cluster_name" in labels else []
+            sentence = "Lag of a query, under the name that exporters of groups use."
+            family = GaugeMetricFamily(name, sentence, labels=labels)
+            for value in lags:
+                family.add_metric([*cluster, *value.labels], value.value)
+            yield family
 
 
 def _family(metric: Declaration) -> CounterMetricFamily | GaugeMetricFamily:
     if metric.kind == MetricKind.COUNTER:
         return CounterMetricFamily(metric.name.removesuffix("_total"), metric.help, labels=metric.labels)
     return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
-
-
-def _without_partitions(values: Iterable[Value]) -> Iterator[Value]:
-    """Add partitions up by topic, with an empty label; of ages the largest counts, and offsets have no sum."""
-    sums: dict[tuple[str, tuple[str, ...]], Value] = {}
-    for value in values:
-        if value.metric.name not in _PARTITION_NAMES:
-            yield value
-        elif not value.metric.source.endswith("offset"):
-            labels = (*value.labels[:-1], "")
-            before = sums.get((value.metric.name, labels))
-            total = value.value if before is None else _together(value.metric, before.value, value.value)
-            sums[value.metric.name, labels] = Value(value.metric, labels, total)
-    yield from sums.values()
-
-
-def _together(metric: Declaration, one: float, other: float) -> float:
-    return max(one, other) if metric.unit == "seconds" else one + other

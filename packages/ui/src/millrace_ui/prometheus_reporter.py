@@ -31,6 +31,11 @@ class PrometheusOptions:
         default=False,
         doc="Show the lag as kafka_consumergroup_group_lag and kafka_consumergroup_lag, too, with the query as group.",
     )
+    cluster_name: str = option(
+        "cluster-name",
+        default="kafka",
+        doc="The label cluster_name of kafka_consumergroup_group_lag, by which its dashboards choose a cluster.",
+    )
     stalled_after_s: Annotated[int, Ge(1)] = option(
         "stalled-after-s",
         default=300,
@@ -51,7 +56,7 @@ class PrometheusReporter(MetricsReporter):
             OptionsError: The port is taken, or this machine has no such address.
         """
         options = self.options
-        exposition = Exposition(options.max_partitions, options.lag_exporter_names)
+        exposition = Exposition(options.max_partitions, options.lag_exporter_names, options.cluster_name)
         self._histories = Histories()
         application = metrics_application(self._histories, Settings(exposition, options.stalled_after_s))
         self._server = Server(application, options.host, options.port, "metrics reporter 'prometheus'")

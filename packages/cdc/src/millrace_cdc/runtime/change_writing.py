@@ -105,6 +105,7 @@ class ChangeWriter:
         )
         partial = frozenset(name for report in reports for name, found in report.tables.items() if found.is_partial)
         writing = progress.begin(parsed.batch, len(tables))
+        progress.sink_tables.update(tables)
         self._sink.write(
             ConvertedChanges(
                 pipeline,

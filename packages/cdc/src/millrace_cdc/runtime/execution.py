@@ -11,6 +11,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from millrace import metrics
+from millrace.api.followers import follow_session
+from millrace.api.query_lineage import Dataset, QueryLineage, describe_query
 from millrace.contracts import PipelineSink, SchemaChangeType
 from millrace.contracts.jobs import JOBS, JobDescription
 from millrace.plugins.manager import PluginRef
@@ -178,6 +180,7 @@ def start_pipeline(
         MillraceError: Options or schemas do not allow it, or Kafka cannot be reached.
     """
     session = pipeline_session(spark, {**_SAME_TASKS, **job.settings})
+    follow_session(session)
     job.sink.check(session)
     if job.pauses or request.pause:
         check_pausing(job.collector)
@@ -201,9 +204,19 @@ def start_pipeline(
         writer = writer.trigger(availableNow=True)
     elif interval is not None:
         writer = writer.trigger(processingTime=interval)
-    running = RunningPipeline(writer.start(), batches, job.sink, job.source.client)
+    lineage = QueryLineage("PIPELINE", outputs=partial(_datasets, job.sink, batches.progress))
+    if job.name is not None:
+        describe_query(job.name, lineage)
+    query = writer.start()
+    describe_query(str(query.id), lineage)
+    running = RunningPipeline(query, batches, job.sink, job.source.client)
     JOBS.add(running)
     return running
+
+
+def _datasets(sink: PipelineSink, progress: PipelineProgress) -> list[Dataset]:
+    named = [sink.dataset(table) for table in sorted(progress.sink_tables)]
+    return [Dataset(*dataset) for dataset in named if dataset is not None]
 
 
 def _has_running_query(session: SparkSession) -> bool:

@@ -65,6 +65,7 @@ class PipelineProgress:
         collected: By id of such a table, the number of its messages that went to the collector.
         skipped: The number of messages that were skipped for each reason, because they change nothing.
         writing: The micro-batch that the sink writes; None between micro-batches.
+        sink_tables: The ids of the sink's tables that it has got rows for.
     """
 
     tables: dict[str, TableProgress] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class PipelineProgress:
     collected: Counter[str] = field(default_factory=Counter)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
     writing: MicroBatchProgress | None = None
+    sink_tables: set[str] = field(default_factory=set)
 
     def begin(self, batch: int, tables: int) -> MicroBatchProgress:
         """Begin to write a micro-batch, for the first time or again."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.checkpoint import ReportedOffset, StreamOffset, parse_reported_offset
 from millrace.contracts import TopicPartition
+from millrace.contracts.datasets import TopicDataset
 from millrace.contracts.metrics import PartitionMetrics, QueryMetrics, SourceMetrics
 from millrace.monitoring.progress import GroupProgress, PlanProgress, ReadProgress
 from millrace.monitoring.split_report import PartitionCounts
@@ -46,6 +47,18 @@ def source_metrics(progress: StreamingQueryProgress) -> tuple[SourceMetrics, ...
         for source in progress.sources
     )
     return tuple(_source(latest, current.offset, watermark_lag) for latest, current in offsets if latest and current)
+
+
+def source_datasets(progress: StreamingQueryProgress) -> tuple[TopicDataset, ...]:
+    """Return the topics that the millrace sources of a progress read."""
+    datasets: dict[tuple[str, str], TopicDataset] = {}
+    for source in progress.sources:
+        latest = parse_reported_offset(source.latestOffset)
+        described = latest.metrics.get("dataset", {}) if latest else {}
+        for topic in sorted({partition.topic for partition in latest.offset.positions}) if latest else ():
+            servers = described.get("servers", "")
+            datasets[servers, topic] = TopicDataset(servers, topic, described.get("columns", {}))
+    return tuple(datasets.values())
 
 
 def _source(latest: ReportedOffset, current: StreamOffset, watermark_lag: int | None) -> SourceMetrics:

@@ -17,11 +17,14 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from millrace.api.metrics import source_metrics
+from millrace.api.followers import FOLLOWERS
+from millrace.api.metrics import source_datasets, source_metrics
+from millrace.api.session_sinks import SessionSinks
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
 from millrace.failures import sentence_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 logger = logging.getLogger("millrace.metrics")
@@ -33,8 +36,8 @@ MAX_QUERIES = 200
 class QueryEvents(StreamingQueryListener):
     """Make a report of each event of a session's queries, and hand it on.
 
-    Add it by ``spark.streams.addListener``. Spark calls it between micro-batches, so ``on_report`` must return at once;
-    if it fails, that is logged once.
+    Spark calls it between micro-batches, so ``on_report`` must return at once; if it fails, that is logged once.
+    Several threads may call it.
 
     Args:
         on_report: Gets each report.
@@ -45,6 +48,38 @@ class QueryEvents(StreamingQueryListener):
         self._last: dict[str, QueryReport] = {}
         self._lock = threading.Lock()
         self._has_failed = False
+        self._sinks = SessionSinks(self._on_sink)
+        # Runs whose sinks report to a collector of their own, which counts from its beginning
+        self._with_collector: set[str] = set()
+        self._sessions: list[SparkSession] = []
+
+    def follow(self, spark: SparkSession) -> None:
+        """Follow all queries of a session, sinks of those that start from now on, and this process's pipelines."""
+        self._sinks.open(spark)
+        spark.streams.addListener(self)
+        self._sessions.append(spark)
+        if self not in FOLLOWERS:
+            FOLLOWERS.append(self)
+
+    def leave(self) -> None:
+        """Follow nothing any longer. Nothing happens the second time."""
+        if self in FOLLOWERS:
+            FOLLOWERS.remove(self)
+        for spark in self._sessions:
+            spark.streams.removeListener(self)
+        self._sessions.clear()
+        self._sinks.close()
+
+    def _on_sink(self, run: str) -> None:
+        last = self._last.get(run)
+        if last is not None and last.is_active:
+            self._hand_on(dataclasses.replace(last, sink=self._sink(run), has_run=False))
+
+    def _sink(self, run: str) -> SinkMetrics | None:
+        last = self._last.get(run)
+        if last is not None and run in self._with_collector:
+            return last.sink
+        return self._sinks.metrics(run)
 
     def on_metrics(self, name: str, metrics: SourceMetrics | SinkMetrics) -> None:
         """Add a sink's metrics to the report of the running query that has the sink's name."""
@@ -52,6 +87,7 @@ class QueryEvents(StreamingQueryListener):
             with self._lock:
                 found = next((last for last in self._last.values() if last.query == name and last.is_active), None)
             if found is not None:
+                self._with_collector.add(found.run_id)
                 self._hand_on(dataclasses.replace(found, sink=metrics, has_run=False))
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
@@ -65,7 +101,8 @@ class QueryEvents(StreamingQueryListener):
         last = self._last.get(str(progress.runId))
         report = report_of(progress)
         has_run = last is None or last.batch_id != report.batch_id or report.input_rows > 0
-        self._hand_on(dataclasses.replace(report, has_run=has_run, sink=last.sink if last else None))
+        datasets = last.inputs if last and last.inputs and not has_run else source_datasets(progress)
+        self._hand_on(dataclasses.replace(report, has_run=has_run, sink=self._sink(report.run_id), inputs=datasets))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
         """Report that a query is idle."""
@@ -82,10 +119,13 @@ class QueryEvents(StreamingQueryListener):
         self._hand_on(dataclasses.replace(last, time=now, is_active=False, error=error, has_run=False))
 
     def _hand_on(self, report: QueryReport) -> None:
+        report = dataclasses.replace(report, outputs=self._sinks.topics(report.run_id))
         with self._lock:
             # An earlier run of the same query is over
             for run in [run for run, last in self._last.items() if last.query_id == report.query_id]:
                 del self._last[run]
+                if run != report.run_id:
+                    self._with_collector.discard(run)
             self._last[report.run_id] = report
             while len(self._last) > MAX_QUERIES:
                 ended = (run for run, last in self._last.items() if not last.is_active)

@@ -25,10 +25,9 @@ class MetricsReport:
 
     def __init__(self, spark: SparkSession, reporter: MetricsReporter) -> None:
         self.reporter = reporter
-        self._spark = spark
         self._events = QueryEvents(reporter.report)
         reporter.open()
-        spark.streams.addListener(self._events)
+        self._events.follow(spark)
 
     @property
     def on_metrics(self) -> OnMetrics:
@@ -37,7 +36,7 @@ class MetricsReport:
 
     def close(self) -> None:
         """Stop reporting. Nothing happens the second time."""
-        self._spark.streams.removeListener(self._events)
+        self._events.leave()
         self.reporter.close()
 
     def __enter__(self) -> MetricsReport:

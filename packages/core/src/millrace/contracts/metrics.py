@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from millrace.contracts.datasets import TopicDataset
 from millrace.display import html_table, html_text, text_table
 
 
@@ -201,6 +202,8 @@ class QueryReport:
             is the whole.
         sources: The metrics of its millrace sources.
         sink: The metrics of its millrace sink; None where nobody collects them.
+        inputs: The topics that it reads, as far as they are known.
+        outputs: The topics that it has written to, where the names of topics are an option.
     """
 
     query: str
@@ -217,6 +220,8 @@ class QueryReport:
     phases: Mapping[str, int] = field(default_factory=dict)
     sources: tuple[SourceMetrics, ...] = ()
     sink: SinkMetrics | None = None
+    inputs: tuple[TopicDataset, ...] = ()
+    outputs: tuple[TopicDataset, ...] = ()
 
 
 OnMetrics = Callable[[str, SourceMetrics | SinkMetrics], None]

@@ -164,6 +164,13 @@ class PipelineSink(_PipelineEnd, ABC):
             MillraceError: It lacks something.
         """
 
+    def dataset(self, table: str) -> tuple[str, str] | None:
+        """Name what a table of the sink is by OpenLineage's rules: a namespace and a name; on the driver.
+
+        By default nothing is known of it, and lineage leaves it out.
+        """
+        return None
+
     def can_widen(self, before: DataType, after: DataType) -> bool:
         """Return whether a column of one type can become one of another, wider type; on the driver.
 

@@ -5,5 +5,6 @@ Reads: executors count what they read and send a report (`split_report`) after e
 a query's progress (`progress`). The user's process takes them from there (`millrace.api.metrics`), wherever it runs.
 
 Writes: tasks return what they have done in their commit messages. The driver adds those up and sends one report
-(`sink_report`) for each micro-batch to the user's process, if that listens (`millrace.api.sink_metrics`).
+(`sink_report`) for each micro-batch to the user's process, if that listens (`millrace.api.sink_metrics`). Whoever
+follows all queries of a session gives it an address (`session_receivers`), so that their sinks need none.
 """

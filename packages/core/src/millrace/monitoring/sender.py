@@ -18,7 +18,7 @@ TIMEOUT_S = 2
 
 _MAX_ANSWER_BYTES = 64
 
-CONNECTIONS = ResourceKind[Connection]("connection to the driver", capacity=2, close=Connection.close)
+CONNECTIONS = ResourceKind[Connection]("connection to the driver", capacity=4, close=Connection.close)
 
 # Drivers that could not be reached, so that no other report waits for them
 UNREACHABLE = ResourceKind[bool]("unreachable driver", capacity=64)

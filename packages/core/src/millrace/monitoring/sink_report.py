@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -24,6 +24,10 @@ class SinkReport:
         aborted: The number of aborted transactions that are known.
         skipped: The number of tasks whose rows were written already.
         producers: The statistics of the Kafka producers, by name.
+        run: The run of the streaming query that wrote; empty where the receiver knows what it is for.
+        servers: The bootstrap servers; empty where there is no run.
+        topics: The topics that the options name.
+        columns: The types of the columns written, by name.
     """
 
     is_answered: ClassVar[bool] = True
@@ -43,6 +47,10 @@ class SinkReport:
     aborted: int = 0
     skipped: int = 0
     producers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    run: str = ""
+    servers: str = ""
+    topics: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """Return the report as it is sent."""

@@ -133,7 +133,7 @@ def _produce_rows(
     partitioner: Partitioner = config.partitioner.create()
     partitioner.open(task.index, task.count)
     writer = RecordWriter(producer)
-    is_measured = config.options.is_measured
+    is_measured = config.options.is_measured or task.is_measured
     digest = RecordDigest() if config.options.is_digested else None
     size = 0
     with garbage_collection_paused():

@@ -34,15 +34,14 @@ def sink_report(results: Sequence[WriteResult], failed_attempts: int, *, is_exac
     )
 
 
-def send_sink_report(options: SinkOptions, results: Sequence[WriteResult], failed_attempts: int) -> None:
-    """Send the report of a write to its collector, if there is one; never fails, and waits for 2 seconds at most.
-
-    Args:
-        options: The sink's options, with the collector's address.
-        results: The results of the tasks that ended well.
-        failed_attempts: The number of attempts that failed.
-    """
+def receivers_of(options: SinkOptions) -> tuple[ReceiverAddress, ...]:
+    """Return the address of the sink's collector, if there is one."""
     if options.metrics_address is None or options.metrics_secret is None:
-        return
-    address = ReceiverAddress(*split_address(options.metrics_address), options.metrics_secret)
-    send(address, sink_report(results, failed_attempts, is_exactly_once=options.is_exactly_once))
+        return ()
+    return (ReceiverAddress(*split_address(options.metrics_address), options.metrics_secret),)
+
+
+def send_sink_report(receivers: Sequence[ReceiverAddress], report: SinkReport) -> None:
+    """Send the report of a write; never fails, and waits for 2 seconds at most for each receiver."""
+    for receiver in receivers:
+        send(receiver, report)

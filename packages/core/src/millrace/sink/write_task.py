@@ -40,6 +40,7 @@ class WriteTask:
         completed_batch: A micro-batch that this run has completed, as far as the driver knows.
         write: The id of a batch write inside foreachBatch; empty for a streaming write.
         planned: What the checkpoint says of the micro-batch, where brokers may have forgotten the query.
+        is_measured: Whether somebody follows the session's queries.
     """
 
     index: int
@@ -51,6 +52,7 @@ class WriteTask:
     completed_batch: int | None = None
     write: str = ""
     planned: PlannedBatch | None = None
+    is_measured: bool = False
 
     @property
     def may_be_repeated(self) -> bool:

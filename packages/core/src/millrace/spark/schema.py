@@ -187,3 +187,8 @@ def _nested_ddl(field: StructField) -> str:
 
 def _quote(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
+
+
+def column_types(schema: StructType) -> dict[str, str]:
+    """Return the type of each column by its name, as Spark writes types."""
+    return {field.name: field.dataType.simpleString() for field in schema.fields}

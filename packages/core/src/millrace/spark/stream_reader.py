@@ -19,6 +19,7 @@ from millrace.checkpoint import Offsets, ReportedOffset, StreamOffset
 from millrace.configuration import SourceConfig
 from millrace.spark.errors import user_errors
 from millrace.spark.reader_base import ReaderBase, ReportTo, SplitPartition
+from millrace.spark.schema import column_types
 from millrace.spark.shutdown import Shutdown
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         if self._available is None:
             return None
         read = self._metrics_server().progress(self._available.positions)
-        metrics = {**read.to_json(), **self._planner().progress().to_json()}
+        dataset = {"servers": self._config.client.get("bootstrap.servers", ""), "columns": column_types(self._columns)}
+        metrics = {**read.to_json(), **self._planner().progress().to_json(), "dataset": dataset}
         return ReportedOffset(self._available, metrics).to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:

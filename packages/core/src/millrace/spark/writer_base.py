@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,10 +12,18 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.gc_control import LOADED_OBJECTS
-from millrace.pyspark_internals import micro_batch_id, query_run_id, streaming_query_id
+from millrace.monitoring.report import ReceiverAddress
+from millrace.monitoring.session_receivers import SETTING, parse_receivers
+from millrace.pyspark_internals import (
+    from_arrow_schema,
+    micro_batch_id,
+    query_run_id,
+    session_setting,
+    streaming_query_id,
+)
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.spark.errors import executor_errors, user_errors
-from millrace.spark.schema import arrow_schema
+from millrace.spark.schema import arrow_schema, column_types
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +45,8 @@ class TaskReport(WriterCommitMessage):
         run: The run of its query.
         index: Its index.
         batch: The micro-batch; None for a batch write outside of foreachBatch.
+        receivers: Who follows the queries of the session.
+        followed_run: The run of the streaming query that they follow.
     """
 
     query: str
@@ -44,6 +55,8 @@ class TaskReport(WriterCommitMessage):
     run: str = ""
     index: int = 0
     batch: int | None = None
+    receivers: tuple[ReceiverAddress, ...] = ()
+    followed_run: str = ""
 
 
 def task_reports(messages: Sequence[WriterCommitMessage | None]) -> list[TaskReport]:
@@ -91,12 +104,15 @@ class WriterBase:
         from millrace.sink.pipeline import write
 
         context = TaskContext.get()
-        task = self._task(context)
+        followed_run = query_run_id(context) if streaming_query_id(context) else ""
+        receivers = parse_receivers(session_setting(context, SETTING)) if followed_run else ()
+        task = dataclasses.replace(self._task(context), is_measured=bool(receivers))
         with executor_errors():
             result = write(self._config, self._schema, iterator, task)
         LOADED_OBJECTS.freeze()
         batch = task.batch if task.is_streaming else None
-        return TaskReport(task.query, result, context.attemptNumber(), task.run, task.index, batch)
+        report = TaskReport(task.query, result, context.attemptNumber(), task.run, task.index, batch)
+        return dataclasses.replace(report, receivers=receivers, followed_run=followed_run)
 
     def _commit_micro_batch(self, messages: Sequence[WriterCommitMessage | None], batch: int, write: str = "") -> None:
         from millrace.sink.pipeline import commit_micro_batch
@@ -123,12 +139,24 @@ class WriterBase:
         )
 
     def _report(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        if not self._config.options.is_measured:
+        reports = task_reports(messages)
+        followed = next((report for report in reports if report.receivers), None)
+        if followed is None and not self._config.options.is_measured:
             return
-        from millrace.sink.write_metrics import send_sink_report
+        from millrace.sink.write_metrics import receivers_of, send_sink_report, sink_report
 
-        results = [report.result for report in task_reports(messages)]
-        send_sink_report(self._config.options, results, failed_attempts(messages))
+        options, results = self._config.options, [report.result for report in reports]
+        report = sink_report(results, failed_attempts(messages), is_exactly_once=options.is_exactly_once)
+        send_sink_report(receivers_of(options), report)
+        if followed is not None:
+            written = dataclasses.replace(
+                report,
+                run=followed.followed_run,
+                servers=self._config.client.get("bootstrap.servers", ""),
+                topics=options.topics,
+                columns=column_types(from_arrow_schema(self._schema)),
+            )
+            send_sink_report(followed.receivers, written)
 
     def _task(self, context: TaskContext) -> WriteTask:
         raise NotImplementedError

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from millrace.api.query_lineage import QueryLineage, describe_query
 from millrace.contracts import ScanContext, SinkContext, TableSink
 from millrace_catalog.jvm import require_own_driver
 from millrace_sql.configuration.session import SessionConfiguration
@@ -17,6 +18,7 @@ from millrace_sql.errors import SqlError
 from millrace_sql.execution.assignment import assign_columns, persisted_columns, target_columns
 from millrace_sql.execution.changelog import OldRows, check_changelog, fit_changelog, old_rows_for
 from millrace_sql.execution.checkpoints import QueryPlace, QueryPlaces
+from millrace_sql.execution.lineage import insert_lineage
 from millrace_sql.execution.queries import QueryRunner, ends_by_itself, starting
 from millrace_sql.execution.tables import BoundTable, Tables
 from millrace_sql.planner.model import QueryPlan
@@ -172,6 +174,7 @@ class InsertRunner:
                 place.name,
                 place.checkpoint,
             )
+        describe_query(place.name, self._lineage(planned))
         context = SinkContext(
             query_name=place.name,
             checkpoint_location=place.checkpoint,
@@ -187,6 +190,12 @@ class InsertRunner:
             sink.write(self._fitted(planned, plan.apply_to_batch(batch, batch_id)), context)
 
         return context.configure(rows.writeStream).foreachBatch(write).start()
+
+    @staticmethod
+    def _lineage(planned: PlannedInsert) -> QueryLineage:
+        insert, description = planned.insert, planned.bound.description
+        statement = f"INSERT INTO {shown(planned.table)} {insert.query.text}"
+        return insert_lineage(planned.bound, statement, planned.plan, target_columns(description, insert))
 
     def _old_rows(self, insert: Insert, bound: BoundTable, sink: TableSink, plan: QueryPlan) -> OldRows:
         if plan.changelog_mode.is_insert_only:

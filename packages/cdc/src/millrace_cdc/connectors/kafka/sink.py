@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from millrace.api.query_lineage import kafka_dataset
 from millrace.contracts import (
     ChangeBatch,
     OptionProblem,
@@ -48,6 +49,10 @@ class KafkaPipelineSink(PipelineSink):
     ) -> Iterator[PipelineDestination]:
         """Yield the topics of tables: see `PipelineSink.destinations`."""
         return topics_of_tables(tables, self.options, self._topics)
+
+    def dataset(self, table: str) -> tuple[str, str]:
+        """Name the topic of a table."""
+        return kafka_dataset(self.options.bootstrap_servers, self._topics.of([table])[table])
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Do nothing: each message shows the columns of its row, and a topic is created before its first message."""

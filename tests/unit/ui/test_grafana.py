@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from millrace.contracts.metric_declarations import METRICS
+from millrace.contracts.metrics import SinkMetrics
+from millrace_ui.alert_rules import ALERT_RULES, rules_file
+from millrace_ui.grafana import dashboard, expressions
+from millrace_ui.monitoring_command import monitoring
+from millrace_ui.prometheus import Exposition, render
+from support.query_reports import report
+
+DECLARED = {metric.name for metric in METRICS}
+SOURCES = Path(__file__).parents[3] / "packages"
+
+
+def undeclared(texts: Iterable[str]) -> set[str]:
+    """The names of metrics in texts that no metric is declared by."""
+    names = {name for text in texts for name in re.findall(r"\bmillrace_(?:source|sink|query|micro|build)_\w+", text)}
+    return names - DECLARED
+
+
+def test_each_query_of_the_dashboard_names_a_declared_metric() -> None:
+    made = list(expressions(dashboard()))
+    assert undeclared(made) == set()
+    assert all(any(re.search(rf"\b{name}\b", text) for name in DECLARED) for text in made)
+
+
+def test_each_metric_but_offsets_is_on_the_dashboard() -> None:
+    shown = " ".join(expressions(dashboard()))
+    missing = {name for name in DECLARED if not re.search(rf"\b{name}\b", shown)}
+    assert missing == {"millrace_source_offset", "millrace_source_committed_offset"}
+
+
+def test_a_query_of_an_unknown_metric_is_refused() -> None:
+    made = dashboard()
+    made["panels"][1]["targets"][0]["expr"] = "rate(millrace_source_lags_total[5m])"
+    assert undeclared(expressions(made)) == {"millrace_source_lags_total"}
+
+
+def test_each_alert_names_declared_metrics() -> None:
+    assert undeclared(rule.expression for rule in ALERT_RULES) == set()
+    assert len({rule.name for rule in ALERT_RULES}) == len(ALERT_RULES)
+
+
+def test_no_package_names_a_metric_that_is_not_declared() -> None:
+    texts = (path.read_text() for path in SOURCES.glob("*/src/**/*") if path.suffix in (".py", ".js", ".html"))
+    # What the declarations are made of by name and prefix is checked where they are
+    assert undeclared(texts) == set()
+
+
+def test_panels_do_not_overlap() -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in dashboard()["panels"]:
+        place = panel["gridPos"]
+        fields = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not fields & taken, panel["title"]
+        assert max(x for x, _ in fields) < 24
+        taken |= fields
+
+
+def test_the_command_prints_both() -> None:
+    made = CliRunner().invoke(monitoring, ["dashboard"], catch_exceptions=False)
+    assert json.loads(made.output) == dashboard()
+    assert CliRunner().invoke(monitoring, ["alerts"], catch_exceptions=False).output == rules_file()
+
+
+def test_the_rules_are_yaml() -> None:
+    yaml = pytest.importorskip("yaml")
+    rules = yaml.safe_load(rules_file())["groups"][0]["rules"]
+    assert [(rule["alert"], rule["expr"], rule["for"]) for rule in rules] == [
+        (rule.name, rule.expression, rule.wait) for rule in ALERT_RULES
+    ]
+
+
+PROMTOOL = shutil.which("promtool")
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="Prometheus's promtool is not on the path; Debian's prometheus has it")
+def test_promtool_accepts_rules_queries_and_metrics(tmp_path: Path) -> None:
+    queries = [text for text in expressions(dashboard()) if not text.startswith("label_values")]
+    rules = [{"record": "shown:query", "expr": text.replace("$__rate_interval", "1m")} for text in queries]
+    (tmp_path / "queries.yml").write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+    (tmp_path / "alerts.yml").write_text(rules_file())
+    for name in ("queries.yml", "alerts.yml"):
+        subprocess.run([PROMTOOL, "check", "rules", tmp_path / name], check=True)
+    sink = SinkMetrics(num_records_out=5, transactions_committed=2, current_send_time=40)
+    text, _ = render([report(3, 4, sink=sink)], Exposition(with_lag_exporter_names=True))
+    subprocess.run([PROMTOOL, "check", "metrics"], input=text, check=True)
