@@ -35,7 +35,12 @@ def why_idle(spark: SparkSession, query_id: str, history: QueryHistory | None) -
     error = history.report.error
     message = error or "the query has ended or was stopped"
     remedy = "correct what it says, and start the query again" if error else "start it again"
-    cause = {"kind": "failed" if error else "stopped", "message": message, "remedy": remedy, "evidence": {}}
+    cause: dict[str, Any] = {
+        "kind": "failed" if error else "stopped",
+        "message": message,
+        "remedy": remedy,
+        "evidence": {},
+    }
     return {"causes": [cause], "command": "millrace.why(query)"}
 
 

@@ -132,9 +132,10 @@ class TableResult:
             return html_text("a query makes the rows: .print() shows them, .collect() returns them")
         if self._schema is None or self._is_text:
             return html_text("\n".join(self.lines()))
-        rows = [[text_of(value) for value in row] for row in self._rows[:_SHOWN_ROWS]]
-        more = f"the first {_SHOWN_ROWS} of {len(self._rows):,} rows" if len(self._rows) > _SHOWN_ROWS else ""
-        return html_table(self._schema.names, rows, more)
+        rows = list(self._rows)
+        shown = [[text_of(value) for value in row] for row in rows[:_SHOWN_ROWS]]
+        more = f"the first {_SHOWN_ROWS} of {len(rows):,} rows" if len(rows) > _SHOWN_ROWS else ""
+        return html_table(self._schema.names, shown, more)
 
     def print(self) -> None:
         """Print the rows, of a stream's query as they come; Ctrl-C ends it."""

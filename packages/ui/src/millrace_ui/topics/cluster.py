@@ -62,7 +62,7 @@ class Cluster:
             self._answers = {name: one for name, one in self._answers.items() if now - one[0] < MAX_AGE_S}
             if key not in self._answers:
                 self._answers[key] = (time.monotonic(), look_up())
-            return self._answers[key][1]  # type: ignore[no-any-return] # a key has answers of one type
+            return self._answers[key][1]
 
 
 def _summary(topic: TopicSummary) -> dict[str, Any]:
