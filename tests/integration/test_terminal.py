@@ -15,7 +15,7 @@ from support.kafka import produce
 pytestmark = pytest.mark.nightly
 
 PROGRAM = """
-import sys, time
+import sys
 import millrace
 spark = millrace.local_session(progress=sys.argv[3] == "on")
 print("the session runs")
@@ -26,14 +26,13 @@ query = (
     .writeStream.queryName("numbers").format("noop").start()
 )
 query.processAllAvailable()
-time.sleep(2)  # as a program that waits, while the lines are drawn
 print("of the program")
 query.stop()
 """
 
 
 def shown_on_a_terminal(folder, *arguments: str) -> str:
-    """What a program writes to a terminal, without the sequences that move its cursor."""
+    """Return the output of a program on a terminal, without the sequences that move its cursor."""
     (folder / "program.py").write_text(PROGRAM)
     process, terminal = pty.fork()
     if process == 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 _GIVEN = {"ui": "import millrace\n\nspark = millrace.local_session(cores=1)\n"}
-"""What an example takes for given."""
+"""Names that an example takes for granted."""
 
 
 def example_of(folder: Path) -> str:

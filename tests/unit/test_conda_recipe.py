@@ -15,7 +15,7 @@ NAMES = {"confluent-kafka": "python-confluent-kafka", "lmdb": "python-lmdb", "pr
 """Names that conda-forge gives to distributions."""
 
 OWN = {"python", "openjdk"}
-"""What wheels cannot require."""
+"""Requirements that wheels cannot name."""
 
 
 def test_it_requires_what_the_packages_do():

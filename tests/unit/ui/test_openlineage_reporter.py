@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from millrace.api.query_lineage import Dataset, InputColumn, QueryLineage, describe_query, kafka_dataset
+from millrace.api.query_lineage import Dataset, LineageColumn, QueryLineage, describe_query, kafka_dataset
 from millrace.contracts import MetricsReporter
 from millrace.contracts.datasets import TopicDataset
 from millrace.plugins import METRICS_REPORTER, plugin_manager
@@ -101,7 +101,7 @@ def test_a_statement_has_its_text_and_the_lineage_of_its_columns(
         "SQL",
         "INSERT INTO t SELECT id FROM o",
         lambda: [Dataset("file", "/t")],
-        lambda: {"id": [InputColumn(orders, "id")]},
+        lambda: {"id": [LineageColumn(orders, "id")]},
     )
     describe_query("described", lineage)
     reporter.report(report(0, query="described", run_id=run, inputs=(ORDERS,)))

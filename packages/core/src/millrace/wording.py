@@ -8,9 +8,10 @@ def counted(count: int, noun: str) -> str:
 
     Args:
         count: The count.
-        noun: The noun in the singular; its plural ends with an s.
+        noun: The noun in the singular; its plural ends with an s, or with es behind ch.
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    plural = "es" if noun.endswith("ch") else "s"
+    return f"{count:,} {noun}{'' if count == 1 else plural}"
 
 
 def not_an_object(value: object, shown: str) -> str:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 _HEAD = "Traceback (most recent call last):"
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
 _OF_START = ("WARNING: Using incubator modules: jdk.incubator.vector", "Setting Spark log level to ")
-"""What Java and Spark write at each start, and have no setting for."""
+"""Lines that Java and Spark write at each start, and have no setting for."""
 
 _STDERR = 2
 _has_frame_of_pyspark = re.compile(r'^  File ".*[/\\]pyspark[/\\]', re.MULTILINE).search

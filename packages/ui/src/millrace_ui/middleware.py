@@ -36,7 +36,7 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-class Token:
+class TokenCheck:
     """Ask for the token: as ``?token=``, as the page's cookie, or as ``Authorization: Bearer``."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:

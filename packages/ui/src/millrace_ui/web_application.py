@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from millrace.errors import MillraceError
 from millrace_ui.endpoints import PAGE_FOLDER, PageEndpoints, refused
 from millrace_ui.health import health_of
-from millrace_ui.middleware import SecurityHeaders, Token
+from millrace_ui.middleware import SecurityHeaders, TokenCheck
 from millrace_ui.page_data import PageData
 from millrace_ui.prometheus import Exposition, render
 from millrace_ui.query_history import Histories
@@ -61,7 +61,7 @@ def page_application(data: PageData, settings: Settings) -> ASGIApp:
         allowed = [f"[{host}]" if ":" in host else host for host in settings.hosts]
         middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=allowed))
     if settings.token is not None:
-        middleware.append(Middleware(Token, token=settings.token))
+        middleware.append(Middleware(TokenCheck, token=settings.token))
     return Starlette(routes=routes, middleware=middleware, exception_handlers={MillraceError: refused})
 
 

@@ -18,14 +18,14 @@ class Dataset(NamedTuple):
     name: str
 
 
-class InputColumn(NamedTuple):
+class LineageColumn(NamedTuple):
     """A column of a dataset from which another column is computed."""
 
     dataset: Dataset
     column: str
 
 
-def _no_columns() -> Mapping[str, Sequence[InputColumn]]:
+def _no_columns() -> Mapping[str, Sequence[LineageColumn]]:
     return {}
 
 
@@ -43,7 +43,7 @@ class QueryLineage:
     job_type: str
     sql: str = ""
     outputs: Callable[[], Sequence[Dataset]] = tuple
-    columns: Callable[[], Mapping[str, Sequence[InputColumn]]] = _no_columns
+    columns: Callable[[], Mapping[str, Sequence[LineageColumn]]] = _no_columns
 
 
 _by_name: dict[str, QueryLineage] = {}

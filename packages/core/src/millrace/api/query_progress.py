@@ -35,7 +35,7 @@ class QueryProgress:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the query runs no more."""
+        """True when the query runs no more."""
         return self.state in ("ended", "failed")
 
     def __str__(self) -> str:

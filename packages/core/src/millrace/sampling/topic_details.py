@@ -67,7 +67,7 @@ class TopicDetails:
     groups_left_out: int
 
 
-class TopicLookup:
+class TopicInspector:
     """Look topics of a Kafka cluster up. Connects on first use.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from millrace.api.query_lineage import Dataset, InputColumn, QueryLineage, kafka_dataset
+from millrace.api.query_lineage import Dataset, LineageColumn, QueryLineage, kafka_dataset
 from millrace_sql.execution.tables import BoundTable
 from millrace_sql.planner.model import QueryPlan, Scan
 
@@ -46,7 +46,7 @@ def dataset_of(table: BoundTable) -> Dataset | None:
     return Dataset("file", path.removeprefix("file://")) if path.startswith(("/", "file:///")) else None
 
 
-def column_lineage(plan: QueryPlan, columns: Sequence[str]) -> Mapping[str, Sequence[InputColumn]]:
+def column_lineage(plan: QueryPlan, columns: Sequence[str]) -> Mapping[str, Sequence[LineageColumn]]:
     """Return the input columns of each column.
 
     A column has none where it is computed by what runs before Spark's query, such as a state that Python keeps, and
@@ -71,7 +71,7 @@ def column_lineage(plan: QueryPlan, columns: Sequence[str]) -> Mapping[str, Sequ
     return {column: _inputs(name, query, scans) for name, column in zip(names, columns, strict=True)}
 
 
-def _inputs(name: str, query: exp.Expression, scans: Mapping[str, Scan]) -> list[InputColumn]:
+def _inputs(name: str, query: exp.Expression, scans: Mapping[str, Scan]) -> list[LineageColumn]:
     from sqlglot.errors import SqlglotError
     from sqlglot.lineage import lineage
 
@@ -82,7 +82,7 @@ def _inputs(name: str, query: exp.Expression, scans: Mapping[str, Scan]) -> list
     return sorted(set(_leaves(node, scans)))
 
 
-def _leaves(node: Node, scans: Mapping[str, Scan]) -> Iterator[InputColumn]:
+def _leaves(node: Node, scans: Mapping[str, Scan]) -> Iterator[LineageColumn]:
     from sqlglot import exp
 
     for leaf in node.walk():
@@ -92,4 +92,4 @@ def _leaves(node: Node, scans: Mapping[str, Scan]) -> Iterator[InputColumn]:
         origin = None if scan is None else scan.table.origin
         dataset = dataset_of(origin) if isinstance(origin, BoundTable) else None
         if dataset is not None:
-            yield InputColumn(dataset, leaf.name.rpartition(".")[2].strip('"`'))
+            yield LineageColumn(dataset, leaf.name.rpartition(".")[2].strip('"`'))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties, is_secret
-from millrace.sampling import TopicDetails, TopicLookup, TopicSummary, retention_of, take_client_properties
+from millrace.sampling import TopicDetails, TopicInspector, TopicSummary, retention_of, take_client_properties
 
 MAX_AGE_S = 3.0
 """The seconds for which an answer of the brokers is shown again, so that several open pages cost as much as one."""
@@ -30,7 +30,7 @@ class Cluster:
     def __init__(self, properties: Mapping[str, str]) -> None:
         self.properties = Properties({name.removeprefix("properties."): text for name, text in properties.items()})
         parser = OptionParser("page", {f"properties.{name}": text for name, text in self.properties.items()})
-        self._lookup = TopicLookup(take_client_properties(parser))
+        self._lookup = TopicInspector(take_client_properties(parser))
         parser.finish()
         self._answers: dict[str, tuple[float, Any]] = {}
         self._lock = threading.Lock()

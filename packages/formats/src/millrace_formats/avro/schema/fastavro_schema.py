@@ -10,7 +10,7 @@ from millrace_formats.avro.schema.model import AvroArray, AvroEnum, AvroMap, Avr
 
 def fastavro_schema(type_: AvroType) -> tuple[Any, dict[str, Any]]:
     """Return the rewritten schema of a type, and those of the named types in it by their names."""
-    rewriter = _Rewriter()
+    rewriter = _SchemaRewriter()
     return rewriter.rewrite(type_), rewriter.named
 
 
@@ -19,7 +19,7 @@ def type_name(schema: Any) -> str:
     return schema if isinstance(schema, str) else schema.get("name", schema["type"])
 
 
-class _Rewriter:
+class _SchemaRewriter:
     def __init__(self) -> None:
         self.named: dict[str, Any] = {}
         self._numbers = itertools.count()
