@@ -420,7 +420,7 @@ DIFFERENT = {
     "log10": "`EXP(x)`, `LN(x)`, `LOG10(x)`",
     "initcap": "`INITCAP(x)`",
     "ascii": "`ASCII(x)` of a letter beyond ASCII",
-    "json_value of a name that comes twice": "of an object with a name twice",
+    "json_value of a name that comes twice": "JSON in which an object has a name twice",
     "a timestamp into text": "a TIMESTAMP cast to STRING",
 }
 """Queries whose results differ from Flink's, with the words by which docs/sql-dialect.md says so."""

@@ -184,4 +184,4 @@ def test_a_job_shows_its_statement_with_its_plan_and_tables(browser, shown):
     assert "SELECT id, amount FROM orders_of_page WHERE amount > 10" in text
     assert "shop.customers" in text
     looked_at.page.get_by_text("Plan", exact=True).first.click()
-    looked_at.page.get_by_text("Sink(table=").wait_for()
+    looked_at.page.get_by_text("Sink(table=").first.wait_for()

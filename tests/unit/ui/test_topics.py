@@ -4,6 +4,7 @@ import datetime as dt
 
 import pytest
 
+from millrace.contracts.jobs import RunningJobs
 from millrace.errors import OptionsError
 from millrace_ui.page_data import PageData
 from millrace_ui.query_history import Histories
@@ -64,7 +65,7 @@ def test_tails_are_bounded_and_give_their_places_back() -> None:
 
 
 def test_a_page_without_a_cluster_says_how_to_name_one() -> None:
-    data = PageData(Histories())
+    data = PageData(Histories(), jobs=RunningJobs())
     assert data.facts()["servers"] is None
     with pytest.raises(OptionsError, match="the page does not know where Kafka is"):
         data.cluster()
