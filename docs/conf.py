@@ -13,9 +13,18 @@ author = copyright = _PROJECT["authors"][0]["name"]  # noqa: A001 - Sphinx's nam
 release = version = _PROJECT["version"]
 
 root_doc = "docs/index"
-include_patterns = ["*.md", "bench/RESULTS.md", "docs/*.md", "docs/decisions/*.md"]
+include_patterns = [
+    "*.md",
+    "bench/RESULTS.md",
+    "docs/*.md",
+    "docs/decisions/*.md",
+    "packages/broker/README.md",
+    "tests/reference-parity/*.md",
+]
 # Folders without pages, which would be searched
-exclude_patterns = [".*", "packages", "tests", "build", "dist", "venv"]
+exclude_patterns = [".*", "build", "dist", "venv"]
+# Pages for contributors are reached by links alone
+suppress_warnings = ["toc.not_included"]
 
 extensions = ["myst_parser", "notfound.extension", "sphinx_copybutton", "sphinx_llms_txt"]
 myst_heading_anchors = 4

@@ -60,8 +60,9 @@ class IcebergSinkOptions:
         "partition.key",
         default=(),
         parse=parse_partition_keys,
-        doc="Partitions of tables that the sink creates, as shop.orders:country;shop.users:day(created). Columns may "
-        "be in year(), month(), day(), hour() and truncate[width](). Other tables have a transform's partition-keys.",
+        doc="Partitions of tables that the sink creates, as shop.orders:country;shop.users:day(created). Beside "
+        "day, the transforms year, month, hour and truncate[width] may be there. Other tables have a transform's "
+        "partition-keys.",
     )
     delete_file_warning: Annotated[int, Gt(0)] = option(
         "sink.delete-files.warning",
