@@ -70,7 +70,11 @@ def fill(servers: str, make_topic: Callable[..., str]) -> Statements:
     produce(servers, topics["customers"], list(_customers()))
     produce(servers, topics["accounts"], [{"value": json.dumps(change)} for change in _accounts()])
     endless = {**topics, "orders": make_topic(1)}
-    produce(servers, endless["orders"], [*rows, {"value": json.dumps({"id": -1, "ts": "2100-01-01 00:00:00.000"})}])
+    produce(
+        servers,
+        endless["orders"],
+        [*rows, {"value": json.dumps({"id": -1, "qty": 100, "ts": "2100-01-01 00:00:00.000"})}],
+    )
     return Statements(
         _statements(servers, topics, {"scan.bounded.mode": "latest-offset"}), _statements(servers, endless, {})
     )

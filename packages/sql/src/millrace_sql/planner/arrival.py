@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from millrace.contracts import ROW_KIND_COLUMN
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -35,3 +37,15 @@ def _numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         numbers = pa.array(range(number, number + batch.num_rows), pa.int64())
         number += batch.num_rows
         yield pa.RecordBatch.from_arrays([*batch.columns, numbers], names=[*batch.schema.names, SEQUENCE])
+
+
+def old_rows_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the old rows of a task before the new ones, which may have their keys."""
+    import pyarrow.compute as pc
+
+    waiting = []
+    for batch in batches:
+        is_old = pc.equal(batch.column(batch.schema.get_field_index(ROW_KIND_COLUMN)), "-D")
+        yield batch.filter(is_old)
+        waiting.append(batch.filter(pc.invert(is_old)))
+    yield from waiting

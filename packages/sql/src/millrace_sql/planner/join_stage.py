@@ -13,13 +13,12 @@ from sqlglot import exp
 
 from millrace.contracts import ROW_KIND_COLUMN
 from millrace_sql.errors import SqlError
-from millrace_sql.planner.arrival import SEQUENCE, with_sequence
+from millrace_sql.planner.arrival import SEQUENCE, old_rows_first, with_sequence
 from millrace_sql.planner.relations import spark_sql
 from millrace_sql.planner.state_values import nested_text_of, value_of
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # pandas-stubs lag behind pandas
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.state import GroupState
     from pyspark.sql.types import StructField
@@ -96,7 +95,7 @@ class JoinStage:
         # A row that finds another partner leaves one task and comes from another one
         key = [joined.columns[place] for place in self.key_places]
         ordered = joined.repartition(*key) if key else joined.repartition(1)
-        result = ordered.mapInArrow(_old_rows_first, joined.schema)
+        result = ordered.mapInArrow(old_rows_first, joined.schema)
         result.toDF(*self.names, ROW_KIND_COLUMN).createOrReplaceTempView(self.view_name)
 
     def _read(self, spark: SparkSession, side: JoinSide, number: int) -> DataFrame:
@@ -225,15 +224,3 @@ def _difference(before: Counter[str], after: Counter[str]) -> Counter[str]:
     changed = Counter(after)
     changed.subtract(before)
     return Counter({row: count for row, count in changed.items() if count})
-
-
-def _old_rows_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the old rows of a task before the new ones, which may have their keys."""
-    import pyarrow.compute as pc
-
-    waiting = []
-    for batch in batches:
-        is_old = pc.equal(batch.column(batch.schema.get_field_index(ROW_KIND_COLUMN)), "-D")
-        yield batch.filter(is_old)
-        waiting.append(batch.filter(pc.invert(is_old)))
-    yield from waiting

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from millrace.contracts import ROW_KIND_COLUMN
 from millrace_sql.errors import SqlError
-from millrace_sql.planner.arrival import SEQUENCE, with_sequence
+from millrace_sql.planner.arrival import SEQUENCE, old_rows_first, with_sequence
 from millrace_sql.planner.relations import Order, spark_sql
 from millrace_sql.planner.state_values import ORDERS, nested_text_of, order_of, text_of, value_of
 from millrace_sql.planner.window_stages import WATERMARK
@@ -66,6 +66,8 @@ class RankStage:
         prefers_last_arrived: Whether the last that came is the first of equal rows.
         keeps_all: Whether rows can be taken away, so that those behind the last number are kept.
         identity: The places of the columns by which a row is taken away; empty for all.
+        key_places: The places of the columns that identify a row of the result, which may leave one partition for
+            another one; empty for none.
     """
 
     view_name: str
@@ -80,6 +82,7 @@ class RankStage:
     prefers_last_arrived: bool
     keeps_all: bool
     identity: tuple[int, ...]
+    key_places: tuple[int, ...]
 
     def create_view(self, spark: SparkSession) -> None:
         """Create the view.
@@ -107,7 +110,11 @@ class RankStage:
         values = [
             f"{value_of(f'__row[{place}]', field.dataType)} AS {field.name}" for place, field in enumerate(fields)
         ]
-        texts.selectExpr(*values, "__number", ROW_KIND_COLUMN).createOrReplaceTempView(self.view_name)
+        result = texts.selectExpr(*values, "__number", ROW_KIND_COLUMN)
+        if self.key_places:
+            ordered = result.repartition(*(result.columns[place] for place in self.key_places))
+            result = ordered.mapInArrow(old_rows_first, result.schema)
+        result.createOrReplaceTempView(self.view_name)
 
     def _encoded(self, rows: DataFrame, fields: list[StructField]) -> DataFrame:
         """Return the rows as texts, with their groups, orders, signs and arrival."""

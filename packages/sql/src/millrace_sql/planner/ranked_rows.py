@@ -32,7 +32,7 @@ from millrace_sql.planner.relations import (
 from millrace_sql.planner.steps import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from millrace_sql.planner.query_text import QueryText
 
@@ -272,7 +272,8 @@ class _Planner:
             by_number=by_number,
             prefers_last_arrived=self._prefers_last_arrived,
             keeps_all=rows.is_changelog,
-            identity=tuple(place for place, name in enumerate(names) if name.lower() in identity),
+            identity=_places(names, identity),
+            key_places=_places(names, key_of_rows) if rows.is_changelog and not by_number else (),
         )
         self._analysis.add_stage(stage)
         self._analysis.set_complete(self._state)
@@ -327,3 +328,7 @@ class _Planner:
             has_one_row=not self._ranking.partition and self._bounds.first == self._bounds.last,
             origin="" if mode.is_insert_only else step.operation,
         )
+
+
+def _places(names: Sequence[str], wanted: Collection[str]) -> tuple[int, ...]:
+    return tuple(place for place, name in enumerate(names) if name.lower() in wanted)
