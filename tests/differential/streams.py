@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from millrace.contracts import ROW_KIND_COLUMN, ScanContext
 from millrace_sql import TableEnvironment
 from millrace_sql.execution.checkpoints import QueryPlace
+from millrace_sql.execution.queries import starting
 from millrace_sql.parser import parse
 from millrace_sql.planner.model import QueryPlan
 from millrace_sql.shell.live_table import LiveTable
@@ -81,7 +82,7 @@ class StreamedQuery:
             keep(rows, 0)
             return True
         writer = rows.writeStream.outputMode(self.plan.output_mode).option("checkpointLocation", str(folder / "spark"))
-        with self._environment._running(self._query):
+        with self._environment._running(self._query), starting(rows.sparkSession, self.plan):
             query = writer.foreachBatch(keep).trigger(availableNow=True).start()
         try:
             return bool(query.awaitTermination(PATIENCE_S))
