@@ -55,6 +55,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         self._is_draining = False
         self._run_end: Offsets | None = None
         self._shutdown = Shutdown(self._release)
+        self._dataset = {"servers": config.client.get("bootstrap.servers", ""), "columns": column_types(self._columns)}
         # With the state of a table
         self._state_preparation: StatePreparation | None = None
 
@@ -99,8 +100,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         if self._available is None:
             return None
         read = self._metrics_server().progress(self._available.positions)
-        dataset = {"servers": self._config.client.get("bootstrap.servers", ""), "columns": column_types(self._columns)}
-        metrics = {**read.to_json(), **self._planner().progress().to_json(), "dataset": dataset}
+        metrics = {**read.to_json(), **self._planner().progress().to_json(), "dataset": self._dataset}
         return ReportedOffset(self._available, metrics).to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
