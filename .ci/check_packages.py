@@ -17,7 +17,7 @@ UNTESTED_BY_PYROMA = "AuthorEmail,Url"
 """The project has no address of its own yet, neither for letters nor for its pages."""
 
 EMPTY_WHEELS = ("millrace-kafka",)
-"""It holds nothing: it depends on all others."""
+"""Wheels without files: the distribution that depends on all others."""
 
 PLAIN_CONTENTS = "W009"
 """Two packages at the top: Spark finds a data source by the name of a package, ``pyspark_millrace``."""

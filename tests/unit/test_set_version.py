@@ -1,4 +1,4 @@
-"""One command moves the versions of all packages and the ranges by which they name each other."""
+"""Versions of all packages, and the ranges by which they name each other, moved by one command."""
 
 from __future__ import annotations
 

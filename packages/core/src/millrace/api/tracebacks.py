@@ -62,14 +62,19 @@ def install_short_tracebacks(spark: SparkSession | None = None) -> None:
     session = spark or SparkSession.getActiveSession()
     if session is not None:
         shorten_console_log(session)
-    for name in _TWICE_TOLD:
-        PySparkLogger.getLogger(name).disabled = True
+    silence_query_loggers()
     if not isinstance(sys.excepthook, _ShortTracebacks):
         sys.excepthook = _ShortTracebacks(sys.excepthook)
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:
         shell.set_custom_exc(_EXPLAINED, _show_in_ipython)
+
+
+def silence_query_loggers() -> None:
+    """Keep PySpark from logging the errors of queries, which it raises too."""
+    for name in _TWICE_TOLD:
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def short_traceback(failure: BaseException, *, others: bool = True) -> list[str] | None:

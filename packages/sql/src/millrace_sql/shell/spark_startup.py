@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
-from pyspark.logger import PySparkLogger
 from rich.console import Console
 
+from millrace.api.tracebacks import silence_query_loggers
 from millrace.errors import MachineError
 from millrace.failures import reason_of
 
@@ -20,14 +20,11 @@ _STDERR = 2
 _BLOCK = 65_536
 _MARK = b"\0the session has started\0"
 _JAVA_ERROR = re.compile(r'^Exception in thread "main" [\w.$]+: (.+)', re.MULTILINE)
-_TWICE_TOLD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-"""Loggers of PySpark that write each error of a query, which is raised too, as a line of JSON."""
 
 
 def silence_loggers() -> None:
     """Keep PySpark and Py4J from logging what they raise, above all how Ctrl-C has interrupted them."""
-    for name in _TWICE_TOLD:
-        PySparkLogger.getLogger(name).disabled = True
+    silence_query_loggers()
     logging.getLogger("py4j").propagate = False
     # Without a handler Py4J's first message to the root logger would add one, for all loggers
     logging.basicConfig(format="%(message)s")
