@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +18,7 @@ from differential.tables import TABLES, Statements, fill
 from millrace.errors import MillraceError
 from millrace_sql import TableEnvironment
 from support.admin import delete_topics
-from support.flink import Flink, flink
+from support.flink import Flink
 from support.names import unique_name
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def tables(broker: KafkaBroker) -> Iterator[Statements]:
 def in_flink(tables: Statements) -> Iterator[Callable[[str], list[str]]]:
     """Return the rows that Flink has for a query of some name, each as a text; it runs each query once."""
     known: dict[str, list[str]] = {}
-    with flink() as running:
+    with closing(Flink()) as running:
         yield lambda name: known.get(name) or known.setdefault(name, _of_flink(running, tables.bounded, QUERIES[name]))
 
 
