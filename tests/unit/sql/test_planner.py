@@ -68,6 +68,29 @@ def test_spark_gets_the_users_text_but_for_what_it_spells_otherwise(query: str, 
     assert _sql(query) == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        ("SELECT BOOL_AND(name <=> 'b') FROM users", "BOOL_AND(name IS NOT DISTINCT FROM 'b')"),
+        ("SELECT id, MAX_BY(name <=> 'a', v) FROM users GROUP BY id", "MAX_BY(name IS NOT DISTINCT FROM 'a', v)"),
+        ("SELECT name FROM users WHERE name SIMILAR TO name", "SIMILAR TO takes a pattern"),
+    ],
+)
+def test_a_refusal_names_operators_as_they_are_written(query: str, written: str) -> None:
+    with pytest.raises(SqlError, match=re.escape(written)) as caught:
+        plan(query)
+
+    assert "NULLSAFEEQ" not in str(caught.value).upper()
+    assert "SIMILARTO" not in str(caught.value).upper()
+
+
+@pytest.mark.parametrize("name", ["nullsafeeq", "similarto", "`NullSafeEQ`"])
+def test_names_of_operators_are_names_of_columns_too(name: str) -> None:
+    query = f"SELECT q.{name} FROM (SELECT id AS {name} FROM plain) AS q WHERE q.{name} > 1"
+
+    assert _sql(query) == query.replace("plain", "<plain> AS `plain`")
+
+
 def test_a_hint_is_handed_to_the_table_and_taken_off() -> None:
     HINTS.clear()
 
