@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
     from millrace_sql.planner.model import Scan
 
-_SPELLINGS = {re.compile(r"\bpower\(", re.IGNORECASE): "pow(", re.compile(r"\b(first|last)_value\("): r"\1("}
+_SPELLINGS = {
+    re.compile(r"\bpower\(", re.IGNORECASE): "pow(",
+    re.compile(r"\b(first|last)_value\("): r"\1(",
+    re.compile(r"\bvariance\("): "var_samp(",
+    re.compile(r"\bstd(dev)?\("): "stddev_samp(",
+}
 """Functions that Spark shows by the names that were written, as it does no others."""
 
 _SHOWN_FIELDS, _ALL = "spark.sql.debug.maxToStringFields", 2**31 - 1
