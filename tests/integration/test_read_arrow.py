@@ -11,13 +11,16 @@ import threading
 from datetime import UTC, datetime
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from pyspark.errors import PySparkException
 from pyspark.sql.types import StructType
 
 import millrace
 from millrace.errors import MessageError, MillraceError, UnknownTopicError
 from millrace.spark.ddl import parse_ddl
+from millrace_cli.commands.cat import cat as cat_command
 from support.kafka import produce
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
@@ -277,6 +280,59 @@ def test_pandas_takes_it(connection, topic):
     assert reader.read().read_pandas()["id"].sum() == sum(range(300))
 
 
+def cat(connection, *arguments):
+    given = ["--bootstrap-servers", connection["properties.bootstrap.servers"], *arguments]
+    return CliRunner().invoke(cat_command, given)
+
+
+def test_cat_writes_all_rows_to_a_file(connection, topic, tmp_path):
+    name, file = topic(json_records()), tmp_path / "rows.parquet"
+    ended = cat(connection, name, "--format", "json", "--schema", "id BIGINT, s STRING", "-o", str(file))
+    assert (ended.exit_code, ended.stderr) == (0, f"millrace: 2,000 rows in {file}\n")
+    expected = millrace.read_arrow({**connection, "topic": name, "format": "json"}, "id BIGINT, s STRING")
+    assert pq.read_table(file) == pa.table(expected)
+
+
+def test_cat_guesses_the_format_and_prints_the_rows_of_a_condition(connection, topic):
+    ended = cat(connection, topic(json_records()), "--where", "i < -1990 AND b = true", "--limit", "2", "--metadata")
+    assert ended.exit_code == 0
+    assert [json.loads(line)["id"] % 2 for line in ended.stdout.splitlines()] == [0, 0]
+    assert {"s", "r", "message_key", "headers", "offset"} <= json.loads(ended.stdout.splitlines()[0]).keys()
+    assert ended.stderr == "millrace: reading with format json: the messages are JSON objects\n"
+
+
+def test_cat_ends_with_a_malformed_message_and_without_a_file(connection, topic, tmp_path):
+    name = topic([{"value": b'{"id": 1}'}, {"value": b"{"}], 1)
+    options = ["--format", "json", "--schema", "id BIGINT"]
+    ended = cat(connection, name, *options, "-o", str(tmp_path / "rows.csv"))
+    assert ended.exit_code == 1
+    assert f"malformed message in topic '{name}', partition 0, offset 1" in str(ended.exception)
+    assert list(tmp_path.iterdir()) == []
+
+    tolerant = cat(connection, name, *options, "--option", "ingestion.ignore-errors=true")
+    assert (tolerant.exit_code, tolerant.stdout) == (0, '{"id": 1}\n')
+
+
+MEASURED = """
+import resource, sys, millrace
+reader = millrace.read_arrow({"properties.bootstrap.servers": sys.argv[1], "topic": sys.argv[2]}, "value BINARY")
+rows = size = 0
+for batch in reader:
+    rows, size = rows + batch.num_rows, size + batch.nbytes
+print(rows, size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.nightly
+def test_memory_is_bounded_whatever_the_size_of_the_topic(connection, topic):
+    name = topic(({"value": bytes(10_000)} for _ in range(100_000)), 1)
+    servers = connection["properties.bootstrap.servers"]
+    run = subprocess.run([sys.executable, "-c", MEASURED, servers, name], capture_output=True, text=True, check=True)
+    rows, size, most = map(int, run.stdout.split())
+    assert (rows, size >= 1_000_000_000) == (100_000, True)
+    assert most < 400 << 20
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -284,7 +340,7 @@ def test_pandas_takes_it(connection, topic):
         "a DOUBLE, b DECIMAL, c DEC(5), d NUMERIC(7, 3), e STRING, f BINARY, g DATE, h TIMESTAMP, i TIMESTAMP_LTZ",
         "a TIMESTAMP_NTZ, b VARIANT, c VOID, d time, e TIME(2)",
         "`a``b`: int not null, c array<map<string, struct<x: int not null, `y z` array<int>>>> comment 'it\\'s'",
-        "a STRUCT<>, b array<struct<>>",
+        "a STRUCT<>, b array<struct<>>, c VARCHAR(9), d CHAR(1), e CHARACTER(2)",
         "1a INT COMMENT \"two words\", _b BIGINT NOT NULL COMMENT 'c'",
     ],
 )

@@ -51,9 +51,8 @@ def open_rows(path: Path | None, schema: pa.Schema) -> Iterator[RowWriter]:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with unfinished.open("wb") as file:
-            writer = open_writer(file, schema)
-            yield writer
-            writer.close()
+            with closing(open_writer(file, schema)) as writer:
+                yield writer
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)

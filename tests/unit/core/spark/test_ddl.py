@@ -22,6 +22,7 @@ from millrace.spark.ddl import parse_ddl
         ("m MAP<STRING>", "expected ',' at character 13, found '>'"),
         ("d DECIMAL(x)", "expected a number at character 11, found 'x'"),
         ("d DECIMAL(1, 2, 3)", "expected at most 2 in parentheses at character 18, found ')'"),
+        ("a VARCHAR", "expected a length in parentheses at character 10, found the end"),
         ("a INT COMMENT b", "expected a text in quotes at character 15, found 'b'"),
         ("a `", "expected a type at character 3, found '`'"),
     ],

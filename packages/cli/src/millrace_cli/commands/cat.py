@@ -20,7 +20,7 @@ from millrace_cli.connection import (
 @click.command()
 @click.argument("topic")
 @connection_options
-@name_values("Option of the read, such as scan.startup.mode=timestamp; repeatable.")
+@name_values("Option of the read, such as ingestion.ignore-errors=true; repeatable.")
 @decoding_options
 @click.option("--limit", type=click.IntRange(1), help="End after this many rows.")
 @click.option(
@@ -50,7 +50,7 @@ def cat(
     when it starts. --option sets any option of a read. A malformed message ends it, unless --option
     ingestion.ignore-errors=true is given. A file appears under its name when all rows are in it.
 
-    A condition of --where is as that of millrace peek.
+    --where takes the conditions of millrace peek.
     """
     from millrace.api.arrow import read_arrow
     from millrace_cli.peeking.topic_read import TopicRead, print_note

@@ -40,12 +40,10 @@ def read_arrow(
     It starts no Java and needs no Spark session. Options and columns are checked at once; the offsets to read are
     looked up when rows or splits are first asked for.
 
-    Example:
-        >>> orders = millrace.read_arrow(
-        ...     {"properties.bootstrap.servers": "localhost:9092", "topic": "orders", "format": "json"},
-        ...     schema="id BIGINT, country STRING, amount DOUBLE",
-        ... )
-        >>> pa.table(orders).group_by("country").aggregate([("amount", "sum")])
+    For example, with ``kafka = {"properties.bootstrap.servers": "localhost:9092"}``:
+
+        orders = millrace.read_arrow({**kafka, "topic": "orders", "format": "json"}, "id BIGINT, amount DOUBLE")
+        table = pyarrow.table(orders)
 
     Args:
         options: The options of ``spark.read.format("millrace")``.
@@ -135,6 +133,9 @@ class _RecordBatches(ABC):
 class ArrowReader(_RecordBatches):
     """The rows of topics between two offsets of each partition, as `read_arrow` returns them.
 
+    Iterate over it for record batches, call `read` for a `pyarrow.RecordBatchReader`, or give it to whatever takes the
+    Arrow C stream interface: ``pyarrow.table``, ``polars.DataFrame``. Each of these reads the rows from Kafka again.
+
     Attributes:
         schema: The columns of each batch.
     """
@@ -167,10 +168,11 @@ class ArrowReader(_RecordBatches):
 
 
 class ArrowSplit(_RecordBatches):
-    """A part of a read, for one worker: see `ArrowReader.splits`.
+    """A part of a read, for one worker: see `ArrowReader.splits`. Its rows are read like those of an `ArrowReader`.
 
     Attributes:
         schema: The columns of each batch.
+        ranges: The offsets that it reads, each range of another partition.
     """
 
     def __init__(self, reader: SplitReader, zone: str, split: Split) -> None:

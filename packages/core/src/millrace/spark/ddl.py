@@ -40,8 +40,9 @@ _TYPES: dict[str, sql.DataType] = {
     "VOID": sql.NullType(),
 }
 _DECIMAL = frozenset({"DECIMAL", "DEC", "NUMERIC"})
+_OF_LENGTH = {"CHAR": sql.CharType, "CHARACTER": sql.CharType, "VARCHAR": sql.VarcharType}
 _TIME_PRECISION = 6
-_KNOWN = (*_TYPES, *_DECIMAL, "TIME", "ARRAY", "MAP", "STRUCT")
+_KNOWN = (*_TYPES, *_DECIMAL, *_OF_LENGTH, "TIME", "ARRAY", "MAP", "STRUCT")
 
 T = TypeVar("T")
 
@@ -105,6 +106,8 @@ class _Parser:
             return _TYPES[name]
         if name in _DECIMAL:
             return sql.DecimalType(*self._sizes(2))
+        if name in _OF_LENGTH:
+            return _OF_LENGTH[name](*(self._sizes(1) or self._fail("a length in parentheses")))
         if name == "TIME":
             return sql.TimeType(*(self._sizes(1) or [_TIME_PRECISION]))
         return self._nested(name)
