@@ -51,7 +51,7 @@ def group_of(case: str) -> str:
         return "Upsert tables and SQL"
     if case == "pipeline":
         return "Pipelines"
-    connectors = {"raw-read", "metadata-read", "compressed-read", "tls-read", "json-read"}
+    connectors = {"raw-read", "metadata-read", "compressed-read", "tls-read", "json-read", "arrow-read"}
     kind = case.rpartition("-")[2]
     return "Formats" if kind in {"decode", "encode", "bad", "read"} and case not in connectors else "Connectors"
 
