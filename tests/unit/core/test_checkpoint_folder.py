@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from millrace.sink.committer.checkpoint_folder import UNREACHABLE, CheckpointFolder
+from millrace.checkpoint_folder import UNREACHABLE, CheckpointFolder
 from millrace.worker import RESOURCES
 
 OBJECTS = {"cp/offsets/0": b"first", "cp/offsets/1": b"second", "cp/metadata": b"{}"}
