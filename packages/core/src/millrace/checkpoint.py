@@ -129,6 +129,12 @@ class StreamOffset:
             MillraceError: The checkpoint was not written by millrace, or by a newer one.
         """
         version = stored.get("v")
+        if "v" not in stored:
+            raise MillraceError(
+                f"the checkpoint holds an offset of another source: {dict(stored)}. If it is of Spark's own Kafka "
+                f"connector, `millrace checkpoint import` makes a copy from which millrace goes on. Otherwise use "
+                f"another checkpoint location"
+            )
         if version != VERSION:
             raise MillraceError(
                 f"the checkpoint holds an offset of version {version!r}, this millrace reads version {VERSION}: "
