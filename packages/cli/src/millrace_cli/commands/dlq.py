@@ -152,8 +152,9 @@ def _described(counts: ReplayCounts, group: str, *, dry_run: bool) -> str:
 def _selection(
     error: str | None, since: str | None, until: str | None, offsets: tuple[str, ...], where: str | None
 ) -> DeadLetterSelection:
-    from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets, parse_time
+    from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets
     from millrace_cli.row_filter import parse_row_filter
+    from millrace_cli.times import parse_time
 
     try:
         return DeadLetterSelection(
