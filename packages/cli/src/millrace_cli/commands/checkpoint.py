@@ -95,7 +95,7 @@ def import_(checkpoint: str, copy: str, repeat_uncommitted: bool, sources: tuple
     required=True,
     metavar="OFFSETS|TIME",
     help='Offsets by topic and partition, as {"orders": {"0": 42}} or topic:orders,partition:0,offset:42;...; other '
-    "partitions stay where they are. Or a time, such as 2026-11-23 06:00 (UTC) or milliseconds since 1970: the first "
+    "partitions stay where they are. Or a time, such as 2026-11-23 06:00 UTC or milliseconds since 1970: the first "
     "record at or after it in each partition, for which brokers are asked.",
 )
 @connection_options

@@ -28,7 +28,7 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.argument("topic"),
         connection_options,
         click.option("--error", metavar="TEXT", help="Only letters whose reason contains this text, ignoring case."),
-        click.option("--since", metavar="TIME", help="Only letters from this time on, such as 2026-11-23 06:00 (UTC)."),
+        click.option("--since", metavar="TIME", help="Only letters from this time on, such as 2026-11-23 06:00 UTC."),
         click.option("--until", metavar="TIME", help="Only letters before this time."),
         click.option(
             "--offsets",
