@@ -23,7 +23,7 @@ _ROW_GROUP_ROWS, _ROW_GROUP_BYTES = 100_000, 64 << 20
 """A row group of Parquet has about as many rows, or as many bytes: each of them costs its readers time."""
 
 
-class RowWriter(Protocol):
+class RowFileWriter(Protocol):
     """Write rows in one form."""
 
     def write(self, rows: pa.Table) -> None:
@@ -34,7 +34,7 @@ class RowWriter(Protocol):
 
 
 @contextmanager
-def open_rows(path: Path | None, schema: pa.Schema) -> Iterator[RowWriter]:
+def open_rows(path: Path | None, schema: pa.Schema) -> Iterator[RowFileWriter]:
     """Open a file for rows, which appears under its name when all are written.
 
     Args:
@@ -103,7 +103,7 @@ def check_form(path: Path) -> None:
         raise CommandError(f"--output: expected a file that ends with one of {known}, got {str(path)!r}")
 
 
-def _writer_for(path: Path, schema: pa.Schema) -> Callable[[IO[bytes], pa.Schema], RowWriter]:
+def _writer_for(path: Path, schema: pa.Schema) -> Callable[[IO[bytes], pa.Schema], RowFileWriter]:
     check_form(path)
     if path.suffix.lower() == ".csv":
         for field in schema:
@@ -176,7 +176,7 @@ class _Parquet:
         self._waiting.clear()
 
 
-_WRITERS: dict[str, Callable[[IO[bytes], pa.Schema], RowWriter]] = {
+_WRITERS: dict[str, Callable[[IO[bytes], pa.Schema], RowFileWriter]] = {
     ".jsonl": _JsonLines,
     ".parquet": _Parquet,
     ".csv": _Csv,

@@ -1,4 +1,4 @@
-"""What `read_arrow` says before it asks a broker."""
+"""Columns, types and mistakes of `read_arrow`, before it asks a broker."""
 
 from __future__ import annotations
 
@@ -57,6 +57,12 @@ def test_mistakes_are_told_at_once(options: dict[str, str], schema: pa.Schema | 
     with pytest.raises((OptionsError, SchemaError)) as raised:
         millrace.read_arrow({**JSON, **options}, schema)
     assert problem in str(raised.value)
+
+
+def test_a_time_zone_that_is_none_is_told() -> None:
+    with pytest.raises(OptionsError, match="time_zone: there is no zone 'Mars/Base'; expected one such as"):
+        millrace.read_arrow(JSON, "id BIGINT", time_zone="Mars/Base")
+    millrace.read_arrow(JSON, "id BIGINT", time_zone="GMT+1")
 
 
 def test_a_program_that_reads_loads_neither_sparks_client_nor_pandas() -> None:

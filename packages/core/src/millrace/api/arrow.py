@@ -9,9 +9,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from millrace.configuration.build import configure_source
-from millrace.errors import MillraceError
+from millrace.errors import MillraceError, OptionsError
 from millrace.gc_control import resuming_garbage_collection
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
@@ -56,7 +57,7 @@ def read_arrow(
         What yields the rows. Its types are those that Spark uses for its own, timestamps in UTC.
 
     Raises:
-        OptionsError: Options are wrong; the message lists all problems.
+        OptionsError: Options are wrong, the message lists all problems; or there is no such time zone.
         SchemaError: The schema is wrong, or missing, or a format cannot give one of its columns.
         UnreachableError, UnknownTopicError: Columns are to be found in the topics, and no broker answered, or there is
             no such topic.
@@ -67,7 +68,7 @@ def read_arrow(
         config = dataclasses.replace(config, client=Properties({**config.client, **STATISTICS_OFF}))
         columns = columns_of_read(config) if schema is None else distinct_columns(_parsed(schema))
         reader = SplitReader.checked(config, columns)
-    return ArrowReader(reader, to_arrow_time_zone(time_zone or local_time_zone()))
+    return ArrowReader(reader, _arrow_zone(time_zone or local_time_zone()))
 
 
 class _RecordBatches(ABC):
@@ -204,6 +205,16 @@ def _without_traceback(batches: Generator[pa.RecordBatch]) -> Generator[pa.Recor
             yield from batches
         except MillraceError as error:
             raise error.with_traceback(None) from None
+
+
+def _arrow_zone(name: str) -> str:
+    zone = to_arrow_time_zone(name)
+    try:
+        pc.local_timestamp(pa.scalar(0, pa.timestamp("us", zone)))
+    except pa.ArrowInvalid:
+        problem = f"time_zone: there is no zone {name!r}; expected one such as 'Europe/Berlin' or '+05:30'"
+        raise OptionsError("millrace", (problem,)) from None
+    return zone
 
 
 def _text(value: object) -> object:

@@ -58,7 +58,7 @@ def parse_ddl(text: str, what: str = "schema") -> sql.StructType:
         SchemaError: It is no such list; the message says at which character.
     """
     try:
-        return _Parser(text).schema()
+        return _DdlParser(text).schema()
     except ValueError as error:
         raise SchemaError(f"{what}: {error}") from None
 
@@ -68,7 +68,7 @@ class _Token(NamedTuple):
     at: int
 
 
-class _Parser:
+class _DdlParser:
     """A parser of one text, by recursive descent.
 
     Raises:
