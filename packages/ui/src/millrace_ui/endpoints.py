@@ -110,7 +110,7 @@ class PageEndpoints:
 
     def health(self, _request: Request) -> Response:
         """Answer with the checks of doctor, plugins and versions."""
-        state = health_of(self._data.histories.reports(), time.time(), self._stalled_after_s)
+        state = health_of(self._data.histories.histories(), time.time(), self._stalled_after_s)
         return JSONResponse(self._data.health(state))
 
     async def events(self, _request: Request) -> Response:
