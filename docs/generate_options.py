@@ -43,9 +43,9 @@ Names, defaults and values are those of the [reference](reference-parity.md), Fl
 compared without case. Source and sink take one set of options: each uses its own, all are checked. An unknown option is
 an error.
 
-`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`: editors complete
-them, and type checkers find unknown ones. Declare `orders: JsonSourceOptions = {"topic": "orders", "format": "json"}`, and
-give it by `.options(**orders)`.
+`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`, by which
+editors complete options and type checkers find unknown ones: declare `orders: JsonSourceOptions = {"topic": "orders"}`,
+and give it by `.options(**orders)`.
 """
 
 CLIENT = """## Kafka client
