@@ -8,7 +8,7 @@ program's own Python where nobody has chosen one (`millrace.spark_python`).
 - Queries: `await_end`, `repartition_by_key`, `upsert_batches`, `normalize_upserts`.
 - Before a query, and when it fails or is idle: `probe`, `plan`, `why`, `explain_decode`, `explain_failure`.
 - Metrics: `metrics` and its `QueryMetrics`, `SourceMetrics`, `PartitionMetrics`, `SinkMetrics`; `MetricsListener`,
-  `SinkMetricsCollector`; `report_metrics`, `ui`.
+  `SinkMetricsCollector`; `report_metrics`, `ui`; `exactly_once_state`.
 - Builders as in PyFlink: `KafkaSource`, `KafkaSink`, `KafkaOffsetsInitializer`, `KafkaOffsetResetStrategy`,
   `KafkaTopicPartition`, `KafkaRecordSerializationSchema`, `SimpleStringSchema`, `KafkaTopicSelector`, `ProducerRecord`,
   `DeliveryGuarantee`.
@@ -24,6 +24,7 @@ from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
     from millrace.api.bounded import await_end as await_end
+    from millrace.api.exactly_once_state import exactly_once_state as exactly_once_state
     from millrace.api.explain import explain_decode as explain_decode
     from millrace.api.key_order import repartition_by_key as repartition_by_key
     from millrace.api.key_order import upsert_batches as upsert_batches
@@ -75,6 +76,7 @@ __all__ = [
     "SourceMetrics",
     "__version__",
     "await_end",
+    "exactly_once_state",
     "explain_decode",
     "explain_failure",
     "install_short_tracebacks",
@@ -99,6 +101,7 @@ _lazy_attribute, __dir__ = lazy_imports(
     __name__,
     {
         "millrace.api.bounded": ["await_end"],
+        "millrace.api.exactly_once_state": ["exactly_once_state"],
         "millrace.api.explain": ["explain_decode"],
         "millrace.api.key_order": ["repartition_by_key", "upsert_batches"],
         "millrace.api.metrics": ["metrics"],
