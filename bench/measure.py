@@ -123,7 +123,7 @@ def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], fl
         for name in order:
             found = contestants[name]()
             run = found if isinstance(found, Run) else Run(found)
-            beside = "".join(f", {value:,.1f} {what}" for what, value in run.beside.items())
+            beside = "".join(f", {value:,.2f} {what}" for what, value in run.beside.items())
             turn = f"run {number + 1}" if number >= 0 else "warm-up"
             print(f"  {work}, {turn}, {name}: {run.value:,.1f}{beside}", flush=True)
             if number >= 0:

@@ -51,7 +51,7 @@ def group_of(case: str) -> str:
         return "Upsert tables and SQL"
     if case == "pipeline":
         return "Pipelines"
-    connectors = {"raw-read", "metadata-read", "compressed-read", "tls-read", "json-read"}
+    connectors = {"raw-read", "metadata-read", "compressed-read", "tls-read", "json-read", "arrow-read"}
     kind = case.rpartition("-")[2]
     return "Formats" if kind in {"decode", "encode", "bad", "read"} and case not in connectors else "Connectors"
 
@@ -156,7 +156,7 @@ def _met(line: Line) -> str:
 def _target(line: Line) -> str:
     if line.target is None:
         return ""
-    value = f"{line.target:.2f}".removesuffix("0") if line.other else f"{line.target:.0f} {line.unit}"
+    value = f"{line.target:.2f}".removesuffix("0") if line.other else f"{_figure(line.target)} {line.unit}"
     return f"{'at most' if line.at_most else 'at least'} {value}"
 
 
@@ -164,7 +164,7 @@ def _beside(line: Line) -> str:
     """Return further figures: of the other, where there is one, and of millrace."""
     compared = [figures.beside for figures in (line.other, line.millrace) if figures is not None]
     return "; ".join(
-        f"{what} {' / '.join(f'{beside[what]:,.1f}' for beside in compared if what in beside)}"
+        f"{what} {' / '.join(f'{_figure(beside[what])}' for beside in compared if what in beside)}"
         for what in line.millrace.beside
     )
 
@@ -176,7 +176,7 @@ def _figures(figures: Figures | None) -> tuple[str, str]:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:,.1f}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:,.2f}"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 
 from bench.cases import (
+    arrow_read,
     bad_messages,
     decode,
     encode,
@@ -37,6 +38,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "compressed-read": raw_read.run_compressed,
     "tls-read": raw_read.run_encrypted,
     "json-read": json_read.run,
+    "arrow-read": arrow_read.run,
     "json-write": json_write.run,
     "upsert-write": json_write.run_upserts,
     "json-copy": json_copy.run,

@@ -433,3 +433,15 @@ UNORDERED_BATCHES = {
     "last_value of a database's changes": _UNORDERED,
 }
 """Queries whose results depend on an order that batches do not have, with the words of the page."""
+
+REFUSED_STREAMS = {
+    "union": "a UNION of a stream with rows that are no stream",
+    "in a subquery": "a query within an expression cannot read the changes",
+    "exists": "a query within an expression cannot read the changes",
+    "sum of distinct values": r"SUM\(DISTINCT qty\) is not one of Spark's for streams",
+    "grouping sets": "GROUPING SETS, ROLLUP and CUBE of a stream",
+    "rollup": "GROUPING SETS, ROLLUP and CUBE of a stream",
+    "the top rows by rank": r"RANK\(\) of a stream is not known to the reference either",
+    "an order with a limit": "a stream cannot be sorted",
+}
+"""Queries that streams refuse, with the reason; no batch does."""

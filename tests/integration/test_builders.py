@@ -18,6 +18,7 @@ from millrace import (
     SimpleStringSchema,
 )
 from millrace.errors import OptionsError
+from millrace.streams import SOURCE_EVOLUTION
 from support.admin import add_partitions
 from support.kafka import consume, produce
 from support.tiers import nightly_but
@@ -274,3 +275,22 @@ def test_new_partitions_are_read_where_the_program_says_so(
         wait_until(lambda last=str(number): rows[-1] == last, "the next row")
 
     assert [row for row in rows if row == "added"] == (["added"] if interval else [])
+
+
+@pytest.mark.nightly
+def test_a_query_reads_a_topic_twice_where_spark_demands_names_of_sources(spark, broker, source, make_topic, tmp_path):
+    session = spark.newSession()
+    session.conf.set(SOURCE_EVOLUTION, "true")
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b"1"}])
+    columns = "value BINARY"
+
+    read = source(topic).build()
+    both = read.load(session, columns).union(read.load(session, columns, source_name="again"))
+
+    query = both.writeStream.format("memory").queryName("both").option("checkpointLocation", str(tmp_path)).start()
+    try:
+        query.processAllAvailable()
+        assert [row.value for row in session.table("both").collect()] == [b"1", b"1"]
+    finally:
+        query.stop()

@@ -7,7 +7,7 @@ every key.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 
 from millrace.contracts import ChangelogMode
-from millrace_sql.planner import InputTable, Scan, plan_query
-from millrace_sql.script_texts import SqlText
+from millrace_sql.errors import SqlError
+from millrace_sql.planner import InputTable, Scan, SparkPlan, plan_query
+from millrace_sql.script_texts import Identifier, SqlText
 from support.streamed_changes import MICRO_BATCHES, Changes, Row, Run, change_streams, changes_of, input_table
 from support.tiers import nightly_but
 
@@ -50,6 +51,16 @@ def tables(spark: SparkSession) -> dict[str, InputTable]:
 
 
 NAMES = [("a", "A", 1), ("b", "B", 2), (None, "nobody", 3)]
+
+
+def _plan(sql: str, tables: Mapping[str, InputTable], *, keeps_results: bool = False) -> SparkPlan:
+    def lookup(name: Identifier, _: object) -> InputTable:
+        if name.parts[-1] not in tables:
+            raise SqlError(f"there is no table {name}")
+        return tables[name.parts[-1]]
+
+    # Compared with what Spark makes of the text
+    return plan_query(SqlText(sql), lookup, streaming=True, keeps_results=keeps_results, is_spark=True)
 
 
 def _names(spark: SparkSession) -> DataFrame:
@@ -89,8 +100,7 @@ def test_a_query_over_500_streams_of_changes_ends_as_over_the_final_table(
     name: str, spark: SparkSession, changes: Changes, tables: dict[str, InputTable], tmp_path: Path
 ) -> None:
     sql = QUERIES[name]
-    # Compared with what Spark makes of the text
-    plan = plan_query(SqlText(sql), lambda table, _: tables[table.parts[-1]], streaming=True, is_spark=True)
+    plan = _plan(sql, tables)
 
     run = Run(spark, plan, lambda scan: changes.stream(spark) if scan.table is tables["t"] else _names(spark), tmp_path)
 
@@ -108,7 +118,7 @@ def test_old_results_take_back_what_a_stream_returned_before(
     name: str, spark: SparkSession, changes: Changes, tables: dict[str, InputTable], tmp_path: Path
 ) -> None:
     sql = QUERIES[name]
-    plan = plan_query(SqlText(sql), lambda table, _: tables[table.parts[-1]], streaming=True, keeps_results=True)
+    plan = _plan(sql, tables, keeps_results=True)
 
     # Python keeps the groups of a few streams, one by one
     run = Run(spark, plan, lambda _: changes.stream(spark).where("stream < 60"), tmp_path)
@@ -159,7 +169,7 @@ def test_what_reads_the_results_of_groups_and_first_rows_ends_as_over_the_final_
     name: str, spark: SparkSession, changes: Changes, tables: dict[str, InputTable], tmp_path: Path
 ) -> None:
     sql = AFTER_STATE[name]
-    plan = plan_query(SqlText(sql), lambda table, _: tables[table.parts[-1]], streaming=True, is_spark=True)
+    plan = _plan(sql, tables)
 
     # Python keeps the groups of a few streams, one by one
     def read(scan: Scan) -> DataFrame:

@@ -6,9 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,20 +18,20 @@ VERSION = "2.3.0"
 KAFKA_CONNECTOR = "org.apache.flink:flink-sql-connector-kafka:5.0.0-2.2"
 PROGRAM = Path(__file__).parents[1] / "programs" / "flink_sql.py"
 
+QUERIES_OF_A_PROCESS = 75
+"""Each query leaves a hundred megabytes and more in Java, none of which it gives back."""
+
 
 class FlinkError(Exception):
     """Flink refuses a query, or fails while it runs."""
 
 
-@dataclass
 class Flink:
-    """A running Flink, which answers one query after the other.
+    """Flink, which answers one query after the other, and starts with the first one."""
 
-    Attributes:
-        process: The program.
-    """
-
-    process: subprocess.Popen[str]
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._asked = 0
 
     def rows(self, setup: Sequence[str], query: str) -> list[Any]:
         """Return the rows that the changes of a query leave, with values as the program writes them.
@@ -45,7 +43,7 @@ class Flink:
         Raises:
             FlinkError: Flink refuses it, or fails.
         """
-        requests, answers = self._pipes
+        requests, answers = self._pipes()
         requests.write(json.dumps({"setup": list(setup), "query": query}) + "\n")
         requests.flush()
         line = answers.readline()
@@ -56,24 +54,30 @@ class Flink:
         rows: list[Any] = answer["rows"]
         return rows
 
-    @property
+    def close(self) -> None:
+        """End the program, and with it its Java."""
+        if self._process is not None:
+            # Its input ends, so that there is nothing more to read
+            with self._process:
+                self._process = None
+
     def _pipes(self) -> tuple[IO[str], IO[str]]:
-        assert self.process.stdin
-        assert self.process.stdout
-        return self.process.stdin, self.process.stdout
+        if self._asked % QUERIES_OF_A_PROCESS == 0:
+            self.close()
+        self._asked += 1
+        self._process = self._process or _start()
+        assert self._process.stdin
+        assert self._process.stdout
+        return self._process.stdin, self._process.stdout
 
 
-@contextmanager
-def flink() -> Iterator[Flink]:
-    """Start Flink; it ends with the block."""
+def _start() -> subprocess.Popen[str]:
     command = [str(_environment() / "bin" / "python"), str(PROGRAM), *map(str, jar_of(KAFKA_CONNECTOR))]
     # The tests' own packages and Python's path are not Flink's
     variables = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))
     }
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables) as process:
-        # It ends, and with it its Java, when there is nothing more to read
-        yield Flink(process)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables)
 
 
 def _environment() -> Path:

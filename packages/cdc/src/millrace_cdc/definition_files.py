@@ -20,10 +20,11 @@ def read_definition(file: Path, settings: Sequence[tuple[str, str]], secrets: Pa
         secrets: The file of secrets; None for no secrets.
 
     Raises:
-        PipelineError: It is wrong, or a file cannot be read.
+        PipelineError: It is wrong, or cannot be read.
+        OptionsError: The file of secrets is wrong, or others may read it.
     """
+    from millrace.options.secrets_file import read_secrets
     from millrace_cdc.reader.reader import read_pipeline_file
-    from millrace_cdc.reader.secrets_file import read_secrets
 
     secret_values = read_secrets(secrets) if secrets is not None else {}
     return read_pipeline_file(file, variables={**os.environ, **dict(settings)}, secret_values=secret_values)

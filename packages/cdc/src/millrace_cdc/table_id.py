@@ -54,12 +54,12 @@ class TableId:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Its parts, those that it has."""
+        """The parts that the id has: database, schema and table, or fewer."""
         return tuple(part for part in (self.namespace, self.schema, self.table) if part is not None)
 
     @property
     def plain(self) -> str:
-        """Its parts joined by dots, as patterns of routes and names of topics have them."""
+        """The parts joined by dots, as patterns of routes and names of topics have them."""
         return ".".join(self.parts)
 
     def __str__(self) -> str:

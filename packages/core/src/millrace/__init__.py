@@ -6,6 +6,7 @@ program's own Python where nobody has chosen one (`millrace.spark_python`).
 
 - Sessions: `local_session`, `set_active_session`, `thread_properties`, `install_short_tracebacks`.
 - Queries: `await_end`, `repartition_by_key`, `upsert_batches`, `normalize_upserts`.
+- Topics without Spark: `read_arrow`, its `ArrowReader` and `ArrowSplit`.
 - Before a query, and when it fails or is idle: `probe`, `plan`, `why`, `explain_decode`, `explain_failure`.
 - Metrics: `metrics` and its `QueryMetrics`, `SourceMetrics`, `PartitionMetrics`, `SinkMetrics`; `MetricsListener`,
   `SinkMetricsCollector`; `report_metrics`, `ui`; `exactly_once_state`.
@@ -23,6 +24,9 @@ from millrace import excepthook, spark_python
 from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
+    from millrace.api.arrow import ArrowReader as ArrowReader
+    from millrace.api.arrow import ArrowSplit as ArrowSplit
+    from millrace.api.arrow import read_arrow as read_arrow
     from millrace.api.bounded import await_end as await_end
     from millrace.api.exactly_once_state import exactly_once_state as exactly_once_state
     from millrace.api.explain import explain_decode as explain_decode
@@ -58,6 +62,8 @@ if TYPE_CHECKING:
     from millrace.failures import explain_failure as explain_failure
 
 __all__ = [
+    "ArrowReader",
+    "ArrowSplit",
     "DeliveryGuarantee",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
@@ -85,6 +91,7 @@ __all__ = [
     "normalize_upserts",
     "plan",
     "probe",
+    "read_arrow",
     "repartition_by_key",
     "report_metrics",
     "set_active_session",
@@ -100,6 +107,7 @@ spark_python.use_this_python_by_default()
 _lazy_attribute, __dir__ = lazy_imports(
     __name__,
     {
+        "millrace.api.arrow": ["ArrowReader", "ArrowSplit", "read_arrow"],
         "millrace.api.bounded": ["await_end"],
         "millrace.api.exactly_once_state": ["exactly_once_state"],
         "millrace.api.explain": ["explain_decode"],

@@ -298,4 +298,4 @@ class RegistryError(MillraceError):
 
 
 class MachineError(MillraceError):
-    """This machine lacks something that is needed, such as Java or an extra's library."""
+    """Something that is needed is missing on the machine, such as Java or an extra's library."""

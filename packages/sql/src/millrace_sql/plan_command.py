@@ -7,8 +7,8 @@ import os
 
 import click
 
+from millrace.options.secrets_file import read_secrets
 from millrace_cli.planned_files import PlannedFile
-from millrace_sql.shell.secrets_file import read_secrets
 from millrace_sql.shell.start import Start
 
 

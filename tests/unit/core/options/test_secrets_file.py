@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from millrace.errors import OptionsError
 from millrace.options.secrets_file import read_secrets
 
 
@@ -22,7 +23,7 @@ def test_values_are_read_by_their_names(file):
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
 def test_a_file_that_others_may_use_is_refused(file, mode):
     file.chmod(mode)
-    with pytest.raises(ValueError, match=r"others than its owner can read .*: chmod 600"):
+    with pytest.raises(OptionsError, match=r"others than its owner can read .*: chmod 600"):
         read_secrets(file)
 
 
@@ -31,17 +32,17 @@ def test_a_file_that_others_may_use_is_refused(file, mode):
     [
         (b"hunter2", "line 1: expected NAME=VALUE"),
         (b"=hunter2", "line 1: expected NAME=VALUE"),
-        (b"a=hunter2\na=hunter3", "line 2: a is given twice"),
+        (b"# user\nuser=hunter2\nuser=hunter3", "line 3: user is given twice"),
         (b"a=hunter2\xff", "is not in UTF-8"),
     ],
 )
 def test_what_is_wrong_is_told_without_values(file, content, problem):
     file.write_bytes(content)
-    with pytest.raises(ValueError, match=problem) as refused:
+    with pytest.raises(OptionsError, match=problem) as refused:
         read_secrets(file)
     assert "hunter" not in str(refused.value)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(ValueError, match="cannot be read: No such file"):
+    with pytest.raises(OptionsError, match="cannot be read: No such file"):
         read_secrets(tmp_path / "none")

@@ -149,7 +149,7 @@ class KafkaJsonTable(CatalogTable):
     def read_stream(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
         """Read its rows as a stream: see `CatalogTable.read_stream`."""
         return (
-            stream_reader(spark, self._topic)
+            stream_reader(spark, self.name)
             .format("millrace")
             .options(**self._merged_options(options))
             .schema(self.spark_schema)

@@ -66,7 +66,7 @@ class UserFunction:
 
     @property
     def signature(self) -> Signature:
-        """Its signature."""
+        """The signature of the function."""
         return Signature(self.source.load())
 
 

@@ -132,7 +132,7 @@ class RunningPipeline:
 
     @property
     def progress(self) -> PipelineProgress:
-        """Its progress since this start."""
+        """The progress of the pipeline since this start."""
         return self._batches.progress
 
     @property

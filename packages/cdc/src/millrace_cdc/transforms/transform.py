@@ -39,7 +39,7 @@ class ProjectedColumn:
 
     @property
     def expression(self) -> str:
-        """Its value in Spark SQL."""
+        """The column's value in Spark SQL."""
         return join_sql(self.parts)
 
 

@@ -132,7 +132,7 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.redaction.regex": REDACTION_REGEX,
         "spark.sql.execution.arrow.maxBytesPerBatch": UNLIMITED_BATCH_BYTES,
-        # Exactly-once needs it: a repeated micro-batch has the same tasks, whatever the number of cores
+        # A repeated micro-batch has the same tasks, whatever the number of cores: exactly-once checks that
         "spark.sql.adaptive.streaming.stateless.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILE_MANAGER,

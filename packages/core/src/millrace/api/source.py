@@ -44,19 +44,25 @@ class KafkaSource:
         """Create a builder without any option."""
         return KafkaSourceBuilder()
 
-    def load(self, spark: SparkSession, schema: StructType | str | None = None) -> DataFrame:
+    def load(
+        self, spark: SparkSession, schema: StructType | str | None = None, source_name: str | None = None
+    ) -> DataFrame:
         """Load the rows: of a batch after ``set_bounded``, of a stream otherwise.
 
         Args:
             spark: The session, classic or Connect.
             schema: The columns, for a format that needs them; without a format, a selection of the columns of Spark's
                 own Kafka connector. It takes the place of the column of a `SimpleStringSchema`.
+            source_name: Tells a stream from others of its query where the session asks sources for names
+                (``spark.sql.streaming.queryEvolution.enableSourceEvolution``), and has to be the same after a restart;
+                by default the name of its topics. A query that reads a topic twice gives two names.
         """
         options = dict(self.options)
         if schema is not None and options.get("columns") == SIMPLE_STRING_COLUMNS:
             del options["columns"]
-        is_bounded, name = self.is_bounded, next(options[each] for each in _SELECTIONS if each in options)
-        reader = (spark.read if is_bounded else stream_reader(spark, name)).format("millrace").options(**options)
+        name = source_name or next(options[selection] for selection in _SELECTIONS if selection in options)
+        reader = spark.read if self.is_bounded else stream_reader(spark, name)
+        reader = reader.format("millrace").options(**options)
         return (reader if schema is None else reader.schema(schema)).load()
 
     def _repr_html_(self) -> str:

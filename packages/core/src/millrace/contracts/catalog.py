@@ -39,7 +39,7 @@ class CatalogColumn:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the column."""
         return self.field.name
 
 
@@ -49,12 +49,12 @@ class CatalogTable(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name."""
+        """The name of the table."""
 
     @property
     @abstractmethod
     def columns(self) -> Sequence[CatalogColumn]:
-        """Its columns, in order; no two have the same name."""
+        """The columns, in order; no two have the same name."""
 
     @property
     @abstractmethod
@@ -84,7 +84,7 @@ class CatalogTable(ABC):
 
     @property
     def schema(self) -> pa.Schema:
-        """Its columns as an Arrow schema."""
+        """The columns as an Arrow schema."""
         return pa.schema([column.field for column in self.columns])
 
     def _repr_html_(self) -> str:

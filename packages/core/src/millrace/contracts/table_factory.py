@@ -106,17 +106,17 @@ class TableDescription:
 
     @property
     def name(self) -> str:
-        """Its name, without catalog and database."""
+        """The name of the table, without catalog and database."""
         return self.identifier[2]
 
     @property
     def physical_columns(self) -> tuple[TableColumn, ...]:
-        """Its columns that are neither metadata nor computed."""
+        """The columns that are neither metadata nor computed."""
         return tuple(column for column in self.columns if column.is_physical)
 
     @property
     def metadata_columns(self) -> tuple[TableColumn, ...]:
-        """Its metadata columns."""
+        """The metadata columns."""
         return tuple(column for column in self.columns if column.metadata_key is not None)
 
 

@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+from millrace.errors import OptionsError
+
 _ALL_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -16,8 +18,8 @@ def read_secrets(file: Path) -> dict[str, str]:
         file: The file.
 
     Raises:
-        ValueError: It cannot be read, others may read or change it, or a line is no pair. The message names the file
-            and the line, and shows no value.
+        OptionsError: It cannot be read, others may read or change it, or a line is no pair. The message names the
+            file and the line, and shows no value.
     """
     secrets: dict[str, str] = {}
     for number, line in enumerate(_read_private(file).splitlines(), start=1):
@@ -26,9 +28,9 @@ def read_secrets(file: Path) -> dict[str, str]:
         name, equals, value = line.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise ValueError(f"{file}, line {number}: expected NAME=VALUE")
+            raise OptionsError("command", (f"{file}, line {number}: expected NAME=VALUE",))
         if name in secrets:
-            raise ValueError(f"{file}, line {number}: {name} is given twice")
+            raise OptionsError("command", (f"{file}, line {number}: {name} is given twice",))
         secrets[name] = value.strip()
     return secrets
 
@@ -40,11 +42,11 @@ def _read_private(file: Path) -> str:
             rights = os.fstat(opened.fileno()).st_mode
             content = opened.read()
     except OSError as error:
-        raise ValueError(f"{file} cannot be read: {error.strerror}") from error
+        raise OptionsError("command", (f"{file} cannot be read: {error.strerror}",)) from error
     if os.name == "posix" and rights & _ALL_OTHERS:
-        raise ValueError(f"others than its owner can read {file}: chmod 600 {file}")
+        raise OptionsError("command", (f"others than its owner can read {file}: chmod 600 {file}",))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         # Without a cause, whose message would show the content
-        raise ValueError(f"{file} is not in UTF-8") from None
+        raise OptionsError("command", (f"{file} is not in UTF-8",)) from None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import takewhile
 from types import FrameType, TracebackType
 
@@ -20,6 +22,22 @@ def note_loaded(module: str, plugin: str) -> None:
         plugin: Its kind, name, distribution and version, for messages.
     """
     _loaded[module] = plugin
+
+
+@contextmanager
+def plugin_errors() -> Iterator[None]:
+    """Let an exception that a plugin should not raise name the plugin.
+
+    Raises:
+        PluginFailedError: A plugin has raised one.
+    """
+    try:
+        yield
+    except Exception as error:
+        failure = plugin_failure(error)
+        if failure is None:
+            raise
+        raise failure from error
 
 
 def plugin_failure(error: Exception) -> PluginFailedError | None:

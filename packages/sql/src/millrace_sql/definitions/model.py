@@ -44,7 +44,7 @@ class TableDefinition:
 
     @property
     def computed_columns(self) -> tuple[ComputedColumn, ...]:
-        """Its computed columns."""
+        """The computed columns of the table."""
         return tuple(column for column in self.columns if isinstance(column, ComputedColumn))
 
     @property

@@ -57,12 +57,12 @@ class BoundTable(ChangingTable):
 
     @property
     def source(self) -> TableSource:
-        """Its reader."""
+        """The reader of the table."""
         return self.factory.source(self.description)
 
     @property
     def sink(self) -> TableSink:
-        """Its writer."""
+        """The writer of the table."""
         return self.factory.sink(self.description)
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:

@@ -9,8 +9,8 @@ from typing import IO
 
 import click
 
+from millrace.options.secrets_file import read_secrets
 from millrace_cli.parameters import NameValue, page_options
-from millrace_sql.shell.secrets_file import read_secrets
 from millrace_sql.shell.start import Start
 
 EXIT_INTERRUPTED = 130

@@ -106,7 +106,7 @@ class UpsertReader:
 
     @property
     def column(self) -> str:
-        """As `EventReader.column`."""
+        """Return a column, see `EventReader.column`."""
         return self._codec.column
 
     def read(self, messages: Messages) -> RowEvents:

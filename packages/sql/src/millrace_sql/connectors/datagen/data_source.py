@@ -36,7 +36,7 @@ class RowNumbers(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Its name."""
+        """The name of the data source."""
         return "millrace_row_numbers"
 
     def schema(self) -> str:

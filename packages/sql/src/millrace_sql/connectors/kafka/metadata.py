@@ -44,7 +44,7 @@ class MetadataMapping:
 
     @property
     def entry(self) -> str:
-        """Its entry in the option ``metadata.columns``."""
+        """The column's entry in the option ``metadata.columns``."""
         return f"{self.column.metadata_key} AS {self.alias}"
 
     @property
