@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from millrace.monitoring.report import ReceiverAddress
-from millrace.monitoring.sender import send
 from millrace.monitoring.session_receivers import parse_receivers, receivers_text
 from millrace.worker import WorkerResources
 
@@ -98,6 +97,8 @@ class TraceForwarder:
 
     def forward(self, report: TraceReport) -> None:
         """Send a report; waits for 2 seconds at most for each follower, once."""
+        from millrace.monitoring.sender import send
+
         with self._lock:
             for follower in _parse_followers(report.followers):
                 sent = TraceReport(report.run, report.batch, report.traceparents[: follower.max_links])
