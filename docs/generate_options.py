@@ -12,6 +12,7 @@ import generate_commands
 import generate_own_packages
 import generate_pipeline_options
 import generate_python_api
+import generate_typed_options
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -41,6 +42,10 @@ Generated from the options' declarations by `tox -e docs`.
 Names, defaults and values are those of the [reference](reference-parity.md), Flink's Kafka connectors. Names are
 compared without case. Source and sink take one set of options: each uses its own, all are checked. An unknown option is
 an error.
+
+`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`, by which
+editors complete options and type checkers find unknown ones: declare `orders: JsonSourceOptions = {"topic": "orders"}`,
+and give it by `.options(**orders)`.
 """
 
 CLIENT = """## Kafka client
@@ -76,6 +81,7 @@ def main() -> None:
         generate_commands.PAGE: generate_commands.render(),
         generate_own_packages.PAGE: generate_own_packages.render(),
         generate_python_api.PAGE: generate_python_api.render(),
+        generate_typed_options.PAGE: generate_typed_options.render(),
     }
     for path, text in pages.items():
         if "--check" not in sys.argv:

@@ -24,6 +24,7 @@ from bench.cases import (
     raw_read,
     sql_insert,
     upsert_read,
+    watched_micro_batch,
     worker_memory,
 )
 from bench.formats import FORMATS
@@ -52,6 +53,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "upsert-read": upsert_read.run,
     "exactly-once": exactly_once.run,
     "micro-batch": micro_batch.run,
+    "watched-micro-batch": watched_micro_batch.run,
     "network-read": network.run_reads,
     "network-limit": limited_read.run,
     "network-write": network.run_writes,

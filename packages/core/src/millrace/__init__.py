@@ -9,7 +9,7 @@ program's own Python where nobody has chosen one (`millrace.spark_python`).
 - Topics without Spark: `read_arrow`, its `ArrowReader` and `ArrowSplit`.
 - Before a query, and when it fails or is idle: `probe`, `plan`, `why`, `explain_decode`, `explain_failure`.
 - Metrics: `metrics` and its `QueryMetrics`, `SourceMetrics`, `PartitionMetrics`, `SinkMetrics`; `MetricsListener`,
-  `SinkMetricsCollector`; `report_metrics`, `ui`.
+  `SinkMetricsCollector`; `report_metrics`, `ui`; `exactly_once_state`.
 - Builders as in PyFlink: `KafkaSource`, `KafkaSink`, `KafkaOffsetsInitializer`, `KafkaOffsetResetStrategy`,
   `KafkaTopicPartition`, `KafkaRecordSerializationSchema`, `SimpleStringSchema`, `KafkaTopicSelector`, `ProducerRecord`,
   `DeliveryGuarantee`.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from millrace.api.arrow import ArrowSplit as ArrowSplit
     from millrace.api.arrow import read_arrow as read_arrow
     from millrace.api.bounded import await_end as await_end
+    from millrace.api.exactly_once_state import exactly_once_state as exactly_once_state
     from millrace.api.explain import explain_decode as explain_decode
     from millrace.api.key_order import repartition_by_key as repartition_by_key
     from millrace.api.key_order import upsert_batches as upsert_batches
@@ -81,6 +82,7 @@ __all__ = [
     "SourceMetrics",
     "__version__",
     "await_end",
+    "exactly_once_state",
     "explain_decode",
     "explain_failure",
     "install_short_tracebacks",
@@ -107,6 +109,7 @@ _lazy_attribute, __dir__ = lazy_imports(
     {
         "millrace.api.arrow": ["ArrowReader", "ArrowSplit", "read_arrow"],
         "millrace.api.bounded": ["await_end"],
+        "millrace.api.exactly_once_state": ["exactly_once_state"],
         "millrace.api.explain": ["explain_decode"],
         "millrace.api.key_order": ["repartition_by_key", "upsert_batches"],
         "millrace.api.metrics": ["metrics"],

@@ -141,6 +141,7 @@ def test_a_message_shows_all_that_it_has(messages: Make) -> None:
     assert (row["__raw_key__"], row["__raw_value__"]) == (b"k", b"v")
     assert row["headers"] == [("a", b"2"), ("b", None)]
     assert [tuple(header.values()) for header in row["header-list"]] == [("a", b"1"), ("b", None), ("a", b"2")]
+    assert row["traceparent"] is None
     assert row["timestamp-type"] in ("NoTimestampType", "CreateTime", "LogAppendTime")
 
 

@@ -12,7 +12,9 @@ from millrace.configuration import SourceConfig
 from millrace.gc_control import LOADED_OBJECTS
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.split_report import SplitReport
-from millrace.pyspark_internals import session_setting
+from millrace.monitoring.trace_report import SETTING as TRACES
+from millrace.monitoring.trace_report import TraceReport, max_links
+from millrace.pyspark_internals import micro_batch_id, query_run_id, session_setting
 from millrace.source.splits import Split
 from millrace.spark.errors import executor_errors, user_errors
 from millrace.spark.split_reader import SplitReader
@@ -46,24 +48,43 @@ class ReaderBase:
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.split if isinstance(partition, SplitPartition) else Split(())
-        metrics = SplitMetrics()
+        context = TaskContext.get()
+        followers = None if context is None else session_setting(context, TRACES)
+        metrics = SplitMetrics(max_links(followers))
         error_policy = self._splits.error_policy(metrics)
         with executor_errors():
             yield from self._splits.read(split, session_time_zone(), metrics, error_policy)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
-                self._report(partition.split, partition.report_to, metrics, error_policy)
+                traces = _traces(context, metrics, followers)
+                self._report(partition.split, partition.report_to, metrics, error_policy, traces)
         LOADED_OBJECTS.freeze()
 
-    def _report(self, split: Split, to: ReportTo, metrics: SplitMetrics, error_policy: ErrorPolicy) -> None:
+    def _report(
+        self,
+        split: Split,
+        to: ReportTo,
+        metrics: SplitMetrics,
+        error_policy: ErrorPolicy,
+        traces: TraceReport | None,
+    ) -> None:
         from millrace.monitoring.sender import send
         from millrace.source.reader.pipeline import consumer_of_split
 
         client, statistics = consumer_of_split(self._config.client, split).statistics.latest()
         needs_answer = error_policy.needs_query_total
-        report = SplitReport(to.batch, to.split, dict(metrics.counts), client, statistics, is_answered=needs_answer)
+        # With an answer, traces are where they belong before the micro-batch has ended
+        is_answered = needs_answer or traces is not None
+        counts = dict(metrics.counts)
+        report = SplitReport(to.batch, to.split, counts, client, statistics, is_answered=is_answered, traces=traces)
         answer = send(to.address, report)
         if needs_answer:
             error_policy.check_query_total(None if answer is None else int(answer))
+
+
+def _traces(context: TaskContext | None, metrics: SplitMetrics, followers: str | None) -> TraceReport | None:
+    if context is None or not metrics.traceparents:
+        return None
+    return TraceReport(query_run_id(context), micro_batch_id(context), tuple(metrics.traceparents), followers or "")
 
 
 class ReportTo(NamedTuple):

@@ -136,7 +136,7 @@ def build_record_batches(
             if built.malformed:
                 error_policy.handle(messages, built.malformed)
             for part in parts:
-                metrics.emitted(part.partition, part.items[-1])
+                metrics.emitted(part.partition, part.items)
             yield built.batch
         error_policy.finish()
 
