@@ -165,6 +165,17 @@ def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, values, w
     assert values() == ["a", "b"]
 
 
+def test_rows_that_are_compared_by_their_number_may_have_other_values(options, values, worker, new_worker):
+    counting = prepare(configure_sink({**options, "sink.exactly-once.compare-by": "count"}))
+    worker.write(counting, rows("a", "b"), task(0))
+    worker = new_worker()
+    with pytest.raises(LedgerError, match=r"was written with 2 rows .* is repeated with 1\."):
+        worker.write(counting, rows("c"), task(0))
+    assert worker.write(counting, rows("c", "d"), task(0)).is_skipped
+    assert worker.write(counting, rows("e"), task(1)).rows == 1
+    assert values() == ["a", "b", "e"]
+
+
 @pytest.mark.parametrize(
     ("answer", "repeated", "written"),
     [

@@ -9,7 +9,8 @@ import pytest
 
 from millrace.errors import FencedError, MessageError
 from millrace.kafka.admin import ADMINS
-from millrace.kafka.offset_metadata import read_offset_metadata
+from millrace.kafka.offset_metadata import REQUEST_TIMEOUT_S, read_offset_metadata
+from millrace.kafka.transactional_producer import STUCK_AFTER_S
 from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
@@ -17,7 +18,7 @@ from millrace_broker.installation import DEFAULT_VERSION
 from support.late_requests import TAKE_OVER, LateRequest, LateRequestProxy, broker_behind_proxy
 from support.names import unique_name
 from support.repeated_writes import ROWS, WritingTask, expected, rows_of, written
-from support.waiting import wait_until
+from support.waiting import sooner_than, wait_until
 
 VERSIONS = ("3.5.2", "3.9.2", "4.3.0")
 """Before brokers verified transactions, before and after KIP-890, and the newest."""
@@ -124,12 +125,16 @@ def test_a_late_ledger_does_not_lock_its_consumer_group(
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["Produce", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit"])
 def test_a_connection_that_breaks_within_a_transaction_fails_no_task(
-    task: WritingTask, broker: KafkaBroker, proxy: LateRequestProxy, kind: str
+    task: WritingTask, broker: KafkaBroker, proxy: LateRequestProxy, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     task.write(0)
+    # What was logged while the new broker loaded its transactions is right
+    caplog.clear()
     late = proxy.take_next(kind)
-    assert task.write(1).rows == ROWS
+    with sooner_than(REQUEST_TIMEOUT_S + STUCK_AFTER_S, "a request that does not end"):
+        assert task.write(1).rows == ROWS
     late.wait()
+    assert "coordinat" not in caplog.text
     late.deliver()
     assert task.write(2).rows == ROWS
     task.move()

@@ -64,6 +64,11 @@ VALUES = {
     "JSON_VALUE(missing, 'lax $.a' DEFAULT 'e' ON EMPTY)": None,
     "JSON_VALUE('[{\"a\": 1}]', '$.a')": None,
     "JSON_VALUE('{\"a\": 1} x', '$.a')": "1",
+    # The docs tell of names that stand twice
+    "JSON_VALUE('{\"a\": 1, \"a\": 2}', '$.a')": None,
+    "JSON_VALUE('{\"a\": 1, \"a\": 2}', '$.a' RETURNING INT DEFAULT 3 ON ERROR)": 3,
+    "JSON_QUERY('{\"a\": [1], \"a\": [2]}', '$.a')": None,
+    '\'{"a": 1, "a": 2}\' IS JSON': False,
     'JSON_QUERY(\'{"b": {"z": 1, "a": ["", {"y": 1, "x": 2}]}}\', \'$\')': '{"b":{"a":["",{"x":2,"y":1}],"z":1}}',
     "JSON_QUERY('{\"a\": 1}', '$.a')": None,
     "JSON_QUERY('{\"a\": [1, 2]}', '$.a' WITH WRAPPER)": "[[1,2]]",

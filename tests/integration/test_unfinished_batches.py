@@ -28,8 +28,9 @@ SCHEMA = pa.schema([("value", pa.binary())])
 
 
 @pytest.fixture
-def topic(make_topic):
-    return make_topic(2)
+def topic(make_topic, request):
+    """A topic, with the settings that a test's parameter has."""
+    return make_topic(2, getattr(request, "param", None))
 
 
 @pytest.fixture
@@ -161,6 +162,32 @@ def test_rows_with_timestamps_of_their_own_are_not_compared(config, comparing, v
                 write(wanted, schema, rows, task, resources=WorkerResources())
         else:
             write(wanted, schema, rows, task, resources=WorkerResources())
+    assert values() == ["a"]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("topic", "reason"),
+    [
+        (
+            {"message.timestamp.type": "LogAppendTime"},
+            r"the brokers of topic '.*' replace by their own \('message.timestamp.type' = 'LogAppendTime'\)",
+        ),
+        ({"cleanup.policy": "compact"}, "topic '.*' is compacted: it may have lost those that later ones .* replace"),
+    ],
+    ids=["times of brokers", "compacted"],
+    indirect=["topic"],
+)
+def test_topics_that_replace_records_or_their_times_are_not_compared(config, comparing, values, reason):
+    def write_keyed(wanted, run, *values):
+        rows = pa.record_batch({"key": [b"k"] * len(values), "value": list(values)})
+        task = WriteTask(0, 0, "me", 0, is_streaming=True, run=run)
+        return write(wanted, rows.schema, [rows], task, resources=WorkerResources())
+
+    write_keyed(config, "one", b"a")
+    for run in ("two", "three"):
+        with pytest.raises(LedgerError, match=f"'sink.exactly-once.if-in-doubt' = 'compare' .* {reason}"):
+            write_keyed(comparing, run, b"a", b"b")
     assert values() == ["a"]
 
 

@@ -24,6 +24,9 @@ from millrace_sql.script_texts import Identifier, ScriptPosition, SqlText
 
 HINTS: list[Mapping[str, str]] = []
 
+AS_BATCH = "run the query as a batch"
+"""Advice to leave a query as it is."""
+
 
 def _table(name: str, columns: str, *, ts: DataType | None = None, **more: Any) -> InputTable:
     types = {
@@ -86,3 +89,11 @@ TABLES["adults"] = InputTable(
 
 def plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT, **more: Any) -> SparkPlan:
     return plan_query(SqlText(sql, ScriptPosition(1, 1)), resolve, streaming=streaming, sink_mode=sink, **more)
+
+
+def follow(advice: str, query: str) -> None:
+    """Plan what the error of a stream advises: another query, or its own as a batch."""
+    if advice == AS_BATCH:
+        plan(query, streaming=False)
+    else:
+        plan(advice)

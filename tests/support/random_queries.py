@@ -118,5 +118,70 @@ def group_queries(draw: st.DrawFn, *, with_lists: bool = False) -> str:
     return f"SELECT * FROM ({query}) AS q WHERE a0 IS NOT NULL" if draw(st.booleans()) else query
 
 
-KINDS = {"rows": row_queries(), "groups": group_queries(), "groups with lists": group_queries(with_lists=True)}
+@st.composite
+def first_row_queries(draw: st.DrawFn) -> str:
+    """Draw a query of the first rows of a key, or of groups of them."""
+    key, order = draw(st.sampled_from(["", ", name", ", v"])), draw(st.sampled_from(["v", "m", "x", "name"]))
+    direction = draw(st.sampled_from(["", " DESC", " NULLS LAST", " DESC NULLS FIRST"]))
+    # No two rows of a stream have an id, so that none come first together
+    numbered = (
+        f"SELECT *, ROW_NUMBER() OVER (PARTITION BY stream{key} ORDER BY {order}{direction}, id) AS rn "
+        f"FROM {draw(_sources())}"
+    )
+    number = draw(st.sampled_from(["rn = 1", "rn = 1", "rn <= 2"]))
+    query = f"SELECT stream, id, name, v, m, x FROM ({numbered}) AS q WHERE {number}"
+    if draw(st.booleans()):
+        return f"SELECT stream, {draw(_aggregates())} AS a0, COUNT(*) AS n FROM ({query}) AS first GROUP BY stream"
+    return query
+
+
+@st.composite
+def join_queries(draw: st.DrawFn) -> str:
+    """Draw a regular join of two queries of changes by a key, or groups of its rows."""
+
+    def side() -> str:
+        where = draw(st.none() | conditions)
+        return "t" if where is None else f"(SELECT * FROM t WHERE {where})"
+
+    join = draw(st.sampled_from(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]))
+    left, right = draw(st.sampled_from([("id", "id"), ("v", "v"), ("name", "name"), ("v", "id"), ("x", "x")]))
+    joined = (
+        "SELECT a.stream AS stream, b.stream AS other, a.id, b.id AS partner, b.name, a.v, b.m, a.x "
+        f"FROM {side()} AS a {join} {side()} AS b ON a.stream = b.stream AND a.{left} = b.{right}"
+    )
+    if draw(st.booleans()):
+        group = draw(st.sampled_from(["name", "partner"]))
+        return f"SELECT other, {group}, {draw(_aggregates())} AS a0 FROM ({joined}) AS j GROUP BY other, {group}"
+    where = draw(st.none() | st.sampled_from(["v IS NOT NULL", "partner > 1", "m < 5"]))
+    return joined if where is None else f"SELECT * FROM ({joined}) AS j WHERE {where}"
+
+
+_OF_GROUPS = ["COUNT(*)", "SUM(n)", "MAX(s)", "MIN(s)", "COUNT(DISTINCT s)", "SUM(s) FILTER (WHERE n > 1)", "MAX(g)"]
+
+
+@st.composite
+def groups_of_groups_queries(draw: st.DrawFn) -> str:
+    """Draw a query of groups whose rows are the results of groups."""
+    inner = (
+        f"SELECT stream, {draw(st.sampled_from(_GROUPS))} AS g, COUNT(*) AS n, SUM(v) AS s, {draw(_aggregates())} AS a "
+        f"FROM {draw(_sources())}"
+    )
+    where, having = draw(st.none() | conditions), draw(st.none() | st.sampled_from(_HAVING))
+    inner += f" WHERE {where}" if where is not None else ""
+    inner += " GROUP BY stream, g"
+    inner += f" HAVING {having}" if having is not None else ""
+    groups = ", ".join(["stream", *draw(st.lists(st.sampled_from(["n", "s", "a"]), max_size=2, unique=True))])
+    aggregates = draw(st.lists(st.sampled_from(_OF_GROUPS), min_size=1, max_size=3, unique=True))
+    items = ", ".join(f"{aggregate} AS b{number}" for number, aggregate in enumerate(aggregates))
+    return f"SELECT {groups}, {items} FROM ({inner}) AS q GROUP BY {groups}"
+
+
+KINDS = {
+    "rows": row_queries(),
+    "groups": group_queries(),
+    "groups with lists": group_queries(with_lists=True),
+    "first rows": first_row_queries(),
+    "joins": join_queries(),
+    "groups of groups": groups_of_groups_queries(),
+}
 """Queries by their kind."""

@@ -87,8 +87,18 @@ JOBS = {
         ],
     ),
     "j07_cumulate": Job(
-        {"orders": [{"id": 1, "usr": 1, "at_ms": _ms(0.1)}]},
-        refusal=r"CUMULATE in a stream: .* write TABLE\(TUMBLE\(...\)\) with the step, or run the query as a batch",
+        {
+            "orders": [
+                {"id": 1, "usr": 1, "at_ms": _ms(0.1)},
+                {"id": 2, "usr": 2, "at_ms": _ms(1.02)},
+                # Late, but no later than the watermark allows
+                {"id": 3, "usr": 3, "at_ms": _ms(0.98)},
+                {"id": 4, "usr": 1, "at_ms": _ms(1.5)},
+                {"id": 5, "usr": 4, "at_ms": _ms(3.2)},
+            ]
+        },
+        # Windows end where nothing came, too
+        [{"w_start": "00:00", "w_end": f"00:0{minute}", "uv": uv} for minute, uv in ((1, 2), (2, 3), (3, 3))],
     ),
     "j08_session_old": Job(
         {
@@ -127,7 +137,6 @@ JOBS = {
             ],
         },
         [{"oid": 1, "name": "Ann", "total": 1.5}, {"oid": 2, "name": None, "total": 2.5}],
-        "a regular join of two tables of changes",
     ),
     "j15_unnest": Job(
         {
@@ -167,7 +176,6 @@ JOBS = {
     "j17_listagg": Job(
         {"tags": [{"usr": "u", "tag": "a"}, {"usr": "v", "tag": "b"}, {"usr": "u", "tag": "c"}]},
         [{"usr": "u", "all_tags": "a,c", "n": 2}, {"usr": "v", "all_tags": "b", "n": 1}],
-        "LISTAGG",
     ),
     "j19_udf": Job(
         {"acc": [{"id": 1, "iban": "DE123456"}, {"id": 2, "iban": "FR9999"}]},
@@ -204,7 +212,6 @@ JOBS = {
             ]
         },
         [{"w_start": _at("10:00:00Z"), "n": 3}, {"w_start": _at("10:05:00Z"), "n": 4}],
-        "window",
     ),
 }
 """The jobs by the names of their files."""

@@ -23,6 +23,7 @@ HOUR_MS = 3_600_000
 )
 def test_windows_of_a_zone_are_those_of_utc_while_they_divide_its_offsets(zone: str, aligned_ms: int) -> None:
     assert has_windows_of_utc(zone, aligned_ms)
+    assert has_windows_of_utc(zone, HOUR_MS) is (aligned_ms == HOUR_MS)
     assert not has_windows_of_utc(zone, 24 * HOUR_MS)
     assert not is_utc(zone)
 
@@ -140,6 +141,26 @@ def test_a_day_of_a_zone_has_23_to_25_hours(streaming, rows_of):
         *zip(STARTS, (count for _, count in LOCAL_DAYS), strict=True)
     ]
     assert [(row.e - row.s) // 3600 for row in rows][:4] == [24, 23, 24, 25]
+
+
+@pytest.mark.parametrize("streaming", [False, pytest.param(True, marks=pytest.mark.nightly)])
+def test_an_hour_of_a_zone_with_half_hours_begins_between_those_of_utc(env, streaming, rows_of):
+    env.execute_sql("SET 'table.local-time-zone' = 'Asia/Kolkata'")
+
+    rows = rows_of(
+        """SELECT unix_seconds(window_start) AS s, unix_seconds(window_end) AS e, COUNT(*) AS n
+        FROM TABLE(TUMBLE(TABLE zoned, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end""",
+        streaming=streaming,
+    )
+
+    windows = [(*(datetime.fromtimestamp(second, UTC) for second in (row.s, row.e)), row.n) for row in rows]
+    assert [(f"{start:%m-%d %H:%M}", f"{end:%m-%d %H:%M}", count) for start, end, count in windows][:5] == [
+        ("03-27 22:30", "03-27 23:30", 2),
+        ("03-28 21:30", "03-28 22:30", 2),
+        ("10-31 00:30", "10-31 01:30", 1),
+        ("10-31 01:30", "10-31 02:30", 1),
+        *([] if streaming else [("01-01 11:30", "01-01 12:30", 1)]),
+    ]
 
 
 def test_days_of_a_timestamp_without_a_zone_end_with_the_watermark(rows_of):

@@ -13,13 +13,18 @@ from millrace.plans.checkpoint import read_checkpoint
 OPTIONS = configure_source({"properties.bootstrap.servers": "h:1", "topic": "a"}).options
 
 
-@pytest.fixture
-def write(tmp_path):
+@pytest.fixture(params=["v1", "v2"])
+def write(request, tmp_path):
+    """Write a checkpoint, in each version of Spark's offset log."""
+
     def write(begun: dict[int, list[dict]], done: tuple[int, ...]) -> str:
         for name in ("offsets", "commits"):
             (tmp_path / name).mkdir()
         for batch, sources in begun.items():
-            lines = ["v1", "{}", *(json.dumps(each) for each in sources)]
+            texts = [json.dumps(each) for each in sources]
+            if request.param == "v2":
+                texts = [f"{name}:{text}" for name, text in zip(("messages", "other_2"), texts, strict=False)]
+            lines = [request.param, "{}", *texts]
             (tmp_path / "offsets" / str(batch)).write_text("\n".join(lines))
         for batch in done:
             (tmp_path / "commits" / str(batch)).write_text("v1\n{}")

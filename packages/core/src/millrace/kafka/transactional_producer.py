@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -14,7 +13,7 @@ from millrace.errors import ClientError, FencedError
 from millrace.kafka.errors import client_errors, kafka_error
 from millrace.kafka.offset_metadata import FAST_RETRY, REQUEST_TIMEOUT_S, retry_transaction_request
 from millrace.kafka.producer import KafkaProducer, producer_settings
-from millrace.kafka.retry import call_with_timeout
+from millrace.kafka.retry import SYSTEM_CLOCK, Clock, call_with_timeout
 from millrace.options.secrets import Properties
 
 ABORT_TIMEOUT_S = 10.0
@@ -58,6 +57,7 @@ class TransactionalProducer(KafkaProducer):
     Args:
         client: Properties for the Kafka client.
         transactional_id: The transactional id.
+        clock: Measures how long transactions and their commits take.
 
     Raises:
         OptionsError: The client does not accept its properties.
@@ -65,10 +65,10 @@ class TransactionalProducer(KafkaProducer):
 
     client: Producer
 
-    def __init__(self, client: Properties, transactional_id: str) -> None:
+    def __init__(self, client: Properties, transactional_id: str, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self.transactional_id = transactional_id
         settings = producer_settings(client, idempotent=True, transactional_id=transactional_id)
-        super().__init__({**FAST_RETRY, **_KEEPS_BROKERS, **settings, **_LOGS_CONNECTIONS})
+        super().__init__({**FAST_RETRY, **_KEEPS_BROKERS, **settings, **_LOGS_CONNECTIONS}, clock=clock)
         self._timeout_s = transaction_timeout_s(client)
         self._began: float | None = None
         self._has_aborted = False
@@ -115,7 +115,7 @@ class TransactionalProducer(KafkaProducer):
         """Begin a transaction."""
         with self._errors("beginning a transaction with"):
             self.client.begin_transaction()
-        self._began = time.monotonic()
+        self._began = self._clock.now()
 
     def send_offset(self, group_metadata: bytes, offset: ClientPartition) -> None:
         """Commit an offset for a consumer group within the transaction. It is the transaction's first request.
@@ -141,13 +141,13 @@ class TransactionalProducer(KafkaProducer):
             FencedError: Another producer has taken the transactional id over.
             ClientError: The brokers refuse, or do not answer; the transaction may be committed all the same.
         """
-        began = time.monotonic()
+        began = self._clock.now()
         for group_metadata, offset in offsets.items():
             with self._errors(_SENDING_OFFSETS):
                 retry_transaction_request(functools.partial(self._send_offset, group_metadata, offset))
         with self._errors("committing a transaction with"):
             retry_transaction_request(self.client.commit_transaction)
-        self._commit_s = time.monotonic() - began
+        self._commit_s = self._clock.now() - began
 
     def abort_transaction(self) -> None:
         """Abort the transaction, so that it blocks no reader.
@@ -196,7 +196,7 @@ class TransactionalProducer(KafkaProducer):
             f"transactional id {self.transactional_id!r} was taken over by another producer: by a newer attempt of the "
             f"same task, or by another running query with the same 'sink.transactional-id-prefix'"
         )
-        open_s = 0.0 if self._began is None else time.monotonic() - self._began
+        open_s = 0.0 if self._began is None else self._clock.now() - self._began
         # The brokers do not tell an owner that took too long from one that was replaced
         if open_s < self._timeout_s:
             return f"{taken_over}. Give each query a prefix of its own"

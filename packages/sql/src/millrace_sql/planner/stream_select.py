@@ -124,7 +124,7 @@ def _check_windows(text: QueryText, node: exp.Select, relation: Relation) -> Non
     shown = spark_sql(window)
     if relation.is_changelog:
         message = f"{shown} over rows that change would have to be computed again for each change: "
-        raise text.error(message + "use GROUP BY with MIN, MAX or max_by, or run the query as a batch", window)
+        raise text.error(message + "use GROUP BY with MIN or MAX, or run the query as a batch", window)
     advice = (
         "group by a window instead, as in FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), slide, size)) "
         "GROUP BY window_start, window_end, or run the query as a batch: SET 'execution.runtime-mode' = 'batch'"
