@@ -8,10 +8,8 @@ import typing
 from pathlib import Path
 
 import generate_client_properties
-import generate_commands
 import generate_own_packages
 import generate_pipeline_options
-import generate_python_api
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -73,9 +71,7 @@ def main() -> None:
         PAGE: render(),
         generate_client_properties.PAGE: generate_client_properties.render(),
         generate_pipeline_options.PAGE: generate_pipeline_options.render(section),
-        generate_commands.PAGE: generate_commands.render(),
         generate_own_packages.PAGE: generate_own_packages.render(),
-        generate_python_api.PAGE: generate_python_api.render(),
     }
     for path, text in pages.items():
         if "--check" not in sys.argv:

@@ -1,4 +1,4 @@
-"""The errors that millrace raises, each with one message that says what, where, and what to do.
+"""The errors that millrace raises, each with one message that says what, where, and what to do::
 
     MillraceError
     ├── OptionsError            a configuration is wrong; carries every problem found, not only the first
@@ -33,7 +33,7 @@ A `MalformedMessageError` and a `SchemaMismatchError` are raised by formats and 
 message's place: the former follows the error policy of the read, the latter ends it as a `SchemaChangedError`.
 
 The other exceptions of millrace's packages never reach a user, unless drawn under `MillraceError` or an exception of
-click:
+click::
 
     millrace
         Exception

@@ -1,4 +1,4 @@
-"""Conformance suites for plugins: subclass one in your tests, and pytest runs what the contract asks.
+"""Conformance suites for plugins: subclass one in your tests, and pytest runs what the contract asks::
 
     from millrace.testing import PartitionerSuite
 
