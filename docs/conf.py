@@ -52,7 +52,9 @@ html_title = f"millrace {release}"
 html_additional_pages = {"index": "redirect.html"}
 html_sidebars = {"**": ["all-pages.html"]}
 templates_path = ["_templates"]
+html_search_scorer = str(ROOT / "docs/search_scorer.js")
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_align": "right",
     "navbar_center": [],

@@ -1,4 +1,6 @@
-"""The errors that millrace raises, each with one message that says what, where, and what to do::
+"""The errors that millrace raises, each with one message that says what, where, and what to do.
+
+Those that users see::
 
     MillraceError
     ├── OptionsError            a configuration is wrong; carries every problem found, not only the first

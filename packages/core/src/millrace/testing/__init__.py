@@ -1,4 +1,6 @@
-"""Conformance suites for plugins: subclass one in your tests, and pytest runs what the contract asks::
+"""Conformance suites for plugins: subclass one in your tests, and pytest runs what the contract asks.
+
+An example::
 
     from millrace.testing import PartitionerSuite
 
