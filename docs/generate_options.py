@@ -1,4 +1,4 @@
-"""Write what follows from declarations, so that it cannot drift: pages of docs, and the packages of plugins."""
+"""Write what follows from declarations, so that it cannot drift: pages, pictures, packages of plugins."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import sys
 import typing
 from pathlib import Path
 
-import generate_client_properties
-import generate_own_packages
-import generate_pipeline_options
+from docs import generate_client_properties, generate_own_packages, generate_pictures, generate_pipeline_options
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -72,6 +70,7 @@ def main() -> None:
         generate_client_properties.PAGE: generate_client_properties.render(),
         generate_pipeline_options.PAGE: generate_pipeline_options.render(section),
         generate_own_packages.PAGE: generate_own_packages.render(),
+        **generate_pictures.render(),
     }
     for path, text in pages.items():
         if "--check" not in sys.argv:
