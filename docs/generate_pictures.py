@@ -119,7 +119,7 @@ def _state() -> Drawing:
     drawing.box(30, 40, 320, 52, ("offsets of each micro-batch", "where a restart goes on"), "ours")
     drawing.box(30, 104, 320, 52, ("columns", "of topics and pipelines whose schemas change"), "ours")
     drawing.box(30, 168, 320, 52, ("state of upsert tables", "state.checkpoints.dir: snapshots and changes"), "ours")
-    drawing.text(190, 238, "checkpointLocation, but for the last one", "small", "middle")
+    drawing.text(190, 238, "checkpointLocation, except for the last one", "small", "middle")
     drawing.lane(390, 10, 360, 236, "Kafka")
     drawing.box(410, 40, 320, 52, ("ledgers of exactly-once sinks", "in the transactions that wrote the rows"), "kafka")
     drawing.box(410, 104, 320, 52, ("dead letters", "in the topic that you name"), "kafka")
