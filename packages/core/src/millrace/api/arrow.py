@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from millrace.configuration.build import configure_source
 from millrace.errors import MillraceError, OptionsError
@@ -210,8 +210,10 @@ def _without_traceback(batches: Generator[pa.RecordBatch]) -> Generator[pa.Recor
 def _arrow_zone(name: str) -> str:
     zone = to_arrow_time_zone(name)
     try:
-        pc.local_timestamp(pa.scalar(0, pa.timestamp("us", zone)))
-    except pa.ArrowInvalid:
+        # Arrow would find out with the first text to decode
+        if not zone.startswith(("+", "-")):
+            ZoneInfo(zone)
+    except (ValueError, KeyError, OSError):
         problem = f"time_zone: there is no zone {name!r}; expected one such as 'Europe/Berlin' or '+05:30'"
         raise OptionsError("millrace", (problem,)) from None
     return zone
