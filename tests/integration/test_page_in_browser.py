@@ -111,7 +111,9 @@ def _start_query(spark, servers, topic, checkpoints):
 
 def _start_copying(spark, servers, source, target, checkpoints):
     kafka = {"properties.bootstrap.servers": servers, "format": "json"}
-    reading = {"scan.startup.mode": "earliest-offset", "ingestion.ignore-errors": "true"}
+    # In several micro-batches, so that there is something to see
+    limit = {"scan.max-records-per-batch": "10"}
+    reading = {"scan.startup.mode": "earliest-offset", "ingestion.ignore-errors": "true", **limit}
     rows = spark.readStream.format("millrace").options(**kafka, **reading, topic=source)
     writer = rows.schema("id BIGINT, amount DOUBLE").load().writeStream.queryName("copy-exactly").format("millrace")
     exactly_once = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": target}
@@ -161,13 +163,17 @@ def test_the_plan_of_a_query_shows_options_with_their_origins_and_no_secret(brow
     assert "hush" not in looked_at.page.content()
 
 
-def test_a_query_shows_its_exactly_once_state_and_its_malformed_messages(browser, shown):
+def test_a_query_shows_its_exactly_once_state_and_its_malformed_messages(browser, shown, request):
     looked_at = _look(browser, shown, "writing", LAPTOP)
+    pictures = Path(request.config.cache.mkdir("millrace-screenshots"))
+    looked_at.page.screenshot(path=pictures / "live-page-query.png")
     looked_at.page.get_by_text("Exactly-once state").click()
     looked_at.page.get_by_role("cell", name="this one").first.wait_for()
     looked_at.page.get_by_text("No transaction is open in the topics that it writes.").wait_for()
     looked_at.page.get_by_text("Malformed messages").click()
     looked_at.page.get_by_text("{broken").first.wait_for()
+    looked_at.page.locator("details[id^=malformed-of]").evaluate("section => section.scrollIntoView()")
+    looked_at.page.screenshot(path=pictures / "live-page-exactly-once.png")
     assert (looked_at.serious_faults(), looked_at.problems) == ([], [])
 
 

@@ -160,7 +160,7 @@ function malformedOf({ topic, letters, reasons, searched }) {
   const heading = element("h3", {}, link(`#/topic/${encodeURIComponent(topic)}`, topic));
   if (letters) return [heading, letters.rows.length ? wide(letters.columns, letters.rows, topic) : empty(texts.noMalformed)];
   const list = element("ul", { class: "reasons" }, ...reasons.map((reason) => element("li", {}, reason)));
-  return [heading, element("p", {}, `${texts.amongNewest} ${count(searched)}`), reasons.length ? list : empty(texts.noMalformed)];
+  return [heading, element("p", {}, texts.amongNewest(count(searched))), reasons.length ? list : empty(texts.noMalformed)];
 }
 
 function transactionsOf(sink) {

@@ -49,7 +49,7 @@ export const texts = {
   malformed: "Malformed",
   malformedHere: "malformed",
   malformedAdvice: "Malformed records were skipped: the newest ones are below, with their reasons.",
-  amongNewest: "Malformed among the newest messages:",
+  amongNewest: (searched) => `Among its newest ${searched} messages:`,
   noMalformed: "None of the newest messages is malformed: older ones were.",
   openTransactions: "records are behind open transactions",
   phaseNames: { latestOffset: "find offsets", queryPlanning: "plan", getBatch: "get batch", walCommit: "write log", addBatch: "read, compute, write", commitOffsets: "commit", commitBatch: "commit log" },
