@@ -3,7 +3,7 @@
 A program, since the jars of Spark's connector must be there when the session starts. Its arguments are the brokers and
 the jars, separated by commas. Each line of standard input is an object of JSON: ``query`` (see `QUERIES`),
 ``connector``, ``topics``, ``checkpoint``, ``out`` (a folder of JSON), and ``conf`` with settings of the session. It
-writes a line when such a query has ended.
+writes a line when such a query has ended, with its error if it has failed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, count, expr, from_json, window
 from pyspark.sql.functions import sum as total
@@ -68,8 +69,11 @@ def main() -> None:
     conf = {"spark.log.level": "OFF", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
     session = millrace.local_session("state", cores=2, config={**conf, "spark.jars": jars})
     for line in sys.stdin:
-        run(session.newSession(), servers, json.loads(line))
-        print("ended", flush=True)
+        try:
+            run(session.newSession(), servers, json.loads(line))
+            print("ended", flush=True)
+        except PySparkException as error:
+            print(json.dumps(str(error)), flush=True)
     session.stop()
 
 
