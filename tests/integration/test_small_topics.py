@@ -88,6 +88,20 @@ def test_batches_of_a_topic_that_no_option_names_may_be_too_large_and_the_option
 
 
 @pytest.mark.nightly
+def test_rows_of_an_upsert_table_fit(broker, connection, small):
+    keys = {"key.format": "csv", "key.fields": "id", "value.format": "json"}
+    config = prepare(configure_sink({**connection, "connector": "upsert-kafka", "topic": small, **keys}))
+    numbers, kinds = range(ROWS), ["+I"] * (ROWS - 1) + ["-D"]
+    batch = pa.record_batch({"row_kind": kinds, "id": numbers, "text": [noise(250).hex() for _ in numbers]})
+
+    assert write(config, batch.schema, [batch], WriteTask(0, 1, "me")).rows == ROWS
+
+    written = {message.key(): message.value() for message in consume(broker.bootstrap_servers, small)}
+    assert len(written) == ROWS
+    assert [key for key, value in written.items() if value is None] == [str(ROWS - 1).encode()]
+
+
+@pytest.mark.nightly
 def test_dead_letters_fit(broker, connection, small):
     client = Properties({"bootstrap.servers": connection["properties.bootstrap.servers"]})
     producer = TaskProducer(client, {small: "topic"})
