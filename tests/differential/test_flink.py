@@ -57,7 +57,7 @@ def _of_flink(running: Flink, tables: Sequence[str], query: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def restarts() -> Iterator[list[bool]]:
-    """Whether queries that were to fail once did; those over small tables have one micro-batch."""
+    """Collect whether queries that were to fail once did; those over small tables have one micro-batch."""
     made: list[bool] = []
     yield made
     assert made.count(True) >= 0.8 * len(made)

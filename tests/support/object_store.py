@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 import pytest
+
+from support.names import unique_name
 
 
 class Bucket(ThreadingHTTPServer):
@@ -80,7 +81,7 @@ class _Requests(BaseHTTPRequestHandler):
 
     def _change(self, key: str, query: dict[str, list[str]], body: bytes) -> bytes:
         if "uploads" in query:
-            upload = uuid.uuid4().hex
+            upload = unique_name("upload")
             self.server.uploads[upload] = {}
             return (
                 f"<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>".encode()

@@ -111,7 +111,7 @@ def tier_of(file: str, definition: Definition) -> str:
         return ".ci/run" if quick in definition.some_marks else "nightly"
     if "spark_connector" in definition.marks:
         # It is published for the oldest PySpark, which `tox` does not use
-        return ".ci/run"
+        return "nightly" if "nightly" in definition.marks else ".ci/run"
     return "nightly" if "nightly" in definition.marks else "tox"
 
 

@@ -1,4 +1,4 @@
-"""Whether a query means the same to Spark after sqlglot has written it again."""
+"""The check that a query means the same to Spark after sqlglot has written it again."""
 
 from __future__ import annotations
 
