@@ -56,7 +56,7 @@ def main() -> None:
         run = results.BenchRun(f"{datetime.now(UTC):%Y-%m-%d}", command, machine, tuple(lines))
         runs = results.add(results.load(), run)
         results.save(runs)
-        report.PAGE.write_text(report.page(runs))
+        report.write(runs)
         print(f"written to {results.FILE} and {report.PAGE}")
 
 

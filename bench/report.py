@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from bench import charts
 from bench.measure import MILLRACE, SPARK
 from bench.results import FILE, BenchRun, Figures, Line, load
 
@@ -51,7 +52,7 @@ def group_of(case: str) -> str:
         return "Upsert tables and SQL"
     if case == "pipeline":
         return "Pipelines"
-    connectors = {"raw-read", "metadata-read", "compressed-read", "tls-read", "json-read"}
+    connectors = {"raw-read", "metadata-read", "compressed-read", "tls-read", "json-read", "arrow-read"}
     kind = case.rpartition("-")[2]
     return "Formats" if kind in {"decode", "encode", "bad", "read"} and case not in connectors else "Connectors"
 
@@ -85,10 +86,21 @@ def page(runs: Sequence[BenchRun]) -> str:
             "",
             *_headlines(lines),
             "",
+            *(line for chart in charts.charts(runs) for line in (_image(chart), "")),
             _READING,
             *(line for group in folded for line in group),
         ]
     )
+
+
+def write(runs: Sequence[BenchRun]) -> None:
+    """Write the page and its charts."""
+    charts.write(runs)
+    PAGE.write_text(page(runs))
+
+
+def _image(chart: charts.Chart) -> str:
+    return f"![{chart.alternative}]({charts.FOLDER.name}/{chart.name}.svg)"
 
 
 def _headlines(lines: Iterable[Line]) -> list[str]:
@@ -180,4 +192,4 @@ def _figure(value: float) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(load(FILE)))
+    write(load(FILE))

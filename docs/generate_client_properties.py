@@ -19,7 +19,7 @@ _HEAD = """# Client properties
 Generated from the table that the translation uses, by `tox -e docs`.
 
 Give properties of the Kafka client as `properties.<name>`, under the name of Kafka's Java client. `kafka.<name>`, as in
-Spark's own connector, means the same, but for the few names in [coming from Spark's connector](from-spark-kafka.md).
+Spark's own connector, means the same, except for the few names in [coming from Spark's connector](from-spark-kafka.md).
 
 The client is librdkafka, which runs in Python's process without a JVM. The table has every property of Java's consumer
 and producer from Kafka 2.8 to 4.2 and says how each is handled:
@@ -93,7 +93,7 @@ def _outcome(name: str, handling: Handling) -> str:
             values = " or ".join(f"`{value}`" for value in sorted(fitting) if value)
             return f"ignored: {_quoted(reason)}{f'; no warning for {values}' if values else ''}"
         case JavaClass(reason=reason, known=known):
-            exception = "but for Kafka's own class" if known else "unless empty"
+            exception = "except for Kafka's own class" if known else "unless empty"
             return f"refused, {exception}: {_quoted(reason)}"
 
 

@@ -1,17 +1,21 @@
-"""Write what follows from declarations, so that it cannot drift: pages of docs, and the packages of plugins."""
+"""Write what follows from declarations, so that it cannot drift: pages, pictures, packages of plugins."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
+import textwrap
 import typing
 from pathlib import Path
 
-import generate_client_properties
-import generate_commands
-import generate_own_packages
-import generate_pipeline_options
-import generate_python_api
+from docs import (
+    generate_client_properties,
+    generate_own_packages,
+    generate_pictures,
+    generate_pipeline_options,
+    generate_typed_options,
+)
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -41,18 +45,21 @@ Generated from the options' declarations by `tox -e docs`.
 Names, defaults and values are those of the [reference](reference-parity.md), Flink's Kafka connectors. Names are
 compared without case. Source and sink take one set of options: each uses its own, all are checked. An unknown option is
 an error.
+
+`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`, by which
+editors complete options and type checkers find unknown ones: declare `orders: JsonSourceOptions = {"topic": "orders"}`,
+and give it by `.options(**orders)`.
 """
 
-CLIENT = """## Kafka client
-
-| option | type | default | meaning |
-|---|---|---|---|
-| `properties.bootstrap.servers` | string | (required) | Kafka brokers to ask first, as `host:port,host:port`. |
-| `properties.group.id` | string | | The consumer group to start from, and to follow the query, for monitoring. |
-| `properties.sasl.oauthbearer.provider` | string | | Token provider for SASL/OAUTHBEARER: `aws-msk-iam`, `azure`, \
-`google`, or a class as `module:Class` (an addition). |
-| `properties.*` | string | | Any [property of the Kafka client](client-properties.md), Java's or librdkafka's. |
-"""
+PROVIDER = (
+    "Token provider for SASL/OAUTHBEARER: `aws-msk-iam`, `azure`, `google`, or a class as `module:Class` (an addition)."
+)
+CLIENT = (
+    ("bootstrap.servers", "required", "Kafka brokers to ask first, as `host:port,host:port`."),
+    ("group.id", "", "The consumer group to start from, and to follow the query, for monitoring."),
+    ("sasl.oauthbearer.provider", "", PROVIDER),
+    ("*", "", "Any [property of the Kafka client](client-properties.md), Java's or librdkafka's."),
+)
 
 PREFIXES = {
     FORMAT: ("{name}.",),
@@ -73,9 +80,9 @@ def main() -> None:
         PAGE: render(),
         generate_client_properties.PAGE: generate_client_properties.render(),
         generate_pipeline_options.PAGE: generate_pipeline_options.render(section),
-        generate_commands.PAGE: generate_commands.render(),
         generate_own_packages.PAGE: generate_own_packages.render(),
-        generate_python_api.PAGE: generate_python_api.render(),
+        generate_typed_options.PAGE: generate_typed_options.render(),
+        **generate_pictures.render(),
     }
     for path, text in pages.items():
         if "--check" not in sys.argv:
@@ -89,7 +96,8 @@ def render() -> str:
     shared = options_of(TableOptions)
     sections = [
         HEAD,
-        CLIENT,
+        "## Kafka client\n",
+        *(described(f"`properties.{name}`", ["string", needed], text) for name, needed, text in CLIENT),
         section("Source and sink", TableOptions),
         section("Source", SourceOptions, leave_out=shared.keys()),
         section("Sink", SinkOptions, leave_out=shared.keys()),
@@ -125,22 +133,41 @@ def connector_sections() -> list[str]:
 
 
 def section(title: str, cls: type, *, prefixes: tuple[str, ...] = ("",), leave_out: typing.Collection[str] = ()) -> str:
-    """Return a table of a dataclass's options."""
+    """Describe a dataclass's options, each under a heading of its own that one can link to."""
     hints = typing.get_type_hints(cls)
     defaults = {field.name: field.default for field in dataclasses.fields(cls)}
-    rows = [
-        row(prefixes, info, hints[field], defaults[field])
+    entries = [
+        entry(prefixes, info, hints[field], defaults[field])
         for field, info in options_of(cls).items()
         if field not in leave_out
     ]
-    return "\n".join([f"## {title}", "", "| option | type | default | meaning |", "|---|---|---|---|", *rows, ""])
+    return "\n".join([f"## {title}", "", *entries])
 
 
-def row(prefixes: tuple[str, ...], info: OptionInfo, hint: object, default: object) -> str:
-    """Return the row of one option."""
-    names = ", ".join(f"`{prefix}{name}`" for prefix in prefixes for name in (info.name, *info.aliases))
-    doc = info.doc.replace("|", "\\|")
-    return f"| {names} | {type_text(hint, info)} | {default_text(default)} | {doc} |"
+def entry(prefixes: tuple[str, ...], info: OptionInfo, hint: object, default: object) -> str:
+    """Describe one option."""
+    name, *others = [f"`{prefix}{name}`" for prefix in prefixes for name in (info.name, *info.aliases)]
+    facts = [type_text(hint, info), default_text(default), f"also {', '.join(others)}" if others else ""]
+    return described(name, facts, escaped(info.doc))
+
+
+def described(name: str, facts: list[str], text: str) -> str:
+    """Return a heading, facts in one line, and a text."""
+    return "\n".join(
+        [
+            f"### {name}",
+            "",
+            ", ".join(filter(None, facts)),
+            "",
+            *textwrap.wrap(text, 120, break_on_hyphens=False, break_long_words=False),
+            "",
+        ]
+    )
+
+
+def escaped(text: str) -> str:
+    """Return a plain text as Markdown."""
+    return re.sub(r"([\\`*_<\[])", r"\\\1", text)
 
 
 def type_text(hint: object, info: OptionInfo) -> str:
@@ -157,10 +184,10 @@ def type_text(hint: object, info: OptionInfo) -> str:
 def default_text(default: object) -> str:
     """Format a default as a user would write it."""
     if default is dataclasses.MISSING:
-        return "(required)"
+        return "required"
     if default is None or default in ((), ""):
         return ""
-    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}` by default"
 
 
 if __name__ == "__main__":

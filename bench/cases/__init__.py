@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 
 from bench.cases import (
+    arrow_read,
     bad_messages,
     decode,
     encode,
@@ -23,6 +24,7 @@ from bench.cases import (
     raw_read,
     sql_insert,
     upsert_read,
+    watched_micro_batch,
     worker_memory,
 )
 from bench.formats import FORMATS
@@ -36,6 +38,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "compressed-read": raw_read.run_compressed,
     "tls-read": raw_read.run_encrypted,
     "json-read": json_read.run,
+    "arrow-read": arrow_read.run,
     "json-write": json_write.run,
     "upsert-write": json_write.run_upserts,
     "json-copy": json_copy.run,
@@ -50,6 +53,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "upsert-read": upsert_read.run,
     "exactly-once": exactly_once.run,
     "micro-batch": micro_batch.run,
+    "watched-micro-batch": watched_micro_batch.run,
     "network-read": network.run_reads,
     "network-limit": limited_read.run,
     "network-write": network.run_writes,

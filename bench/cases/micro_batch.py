@@ -35,12 +35,13 @@ def run(bench: Bench) -> list[Result]:
         bench.topics.empty(PARTITIONS) as target,
         steady_records(bench, source),
     ):
-        runs = {name: functools.partial(_median_ms, bench, name, source, target) for name in _OPTIONS}
+        runs = {name: functools.partial(median_ms, bench, name, source, target) for name in _OPTIONS}
         series = alternate(bench, WORK, runs)
     return [Result(WORK, "ms", series[MILLRACE], series[SPARK], target=1.0, at_most=True)]
 
 
-def _median_ms(bench: Bench, name: str, source: str, target: str) -> float:
+def median_ms(bench: Bench, name: str, source: str, target: str) -> float:
+    """Copy records for some micro-batches, and return the median of their durations in ms."""
     connector, servers, subscribe = _OPTIONS[name]
     rows = bench.spark.readStream.format(connector).option(servers, bench.servers).option(subscribe, source).load()
     values = rows.selectExpr("key", "value")

@@ -29,12 +29,14 @@ class StreamedQuery:
 
     Attributes:
         plan: Its plan.
+        has_failed: Whether it has failed once, as it was asked to.
     """
 
     def __init__(self, environment: TableEnvironment, query: str) -> None:
         self._environment, self._query = environment, query
         self._runner = environment._runner
         self.plan = self._planned()
+        self.has_failed = False
 
     def _planned(self) -> QueryPlan:
         with self._environment._running(self._query):
@@ -54,11 +56,10 @@ class StreamedQuery:
         names: list[str] = []
 
         def keep(batch: DataFrame, number: int) -> None:
-            nonlocal failing
             rows = self.plan.apply_to_batch(batch, number) if self.plan.runs_per_batch else batch
             collected = rows.collect()
-            if number == failing:
-                failing = None
+            if number == failing and not self.has_failed:
+                self.has_failed = True
                 raise RuntimeError(FAILURE)
             names[:] = [name for name in rows.columns if name != ROW_KIND_COLUMN]
             has_kinds = ROW_KIND_COLUMN in rows.columns

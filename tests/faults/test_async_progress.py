@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from millrace.checkpoint import parse_offset_log
+from millrace.offset_log import OffsetLogEntry
 from support.families import Family
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -35,7 +35,7 @@ def skips_batches(checkpoint: Path) -> bool:
 def committed_ends(checkpoint: Path) -> dict[int, int]:
     """The offsets up to which the log says that records were written, by partition."""
     last = max(logged_batches(checkpoint))
-    (offset,) = parse_offset_log((checkpoint / "offsets" / str(last)).read_text()).values()
+    (offset,) = OffsetLogEntry.parse((checkpoint / "offsets" / str(last)).read_text()).stream_offsets().values()
     return {place.partition: end for place, end in offset.positions.items()}
 
 

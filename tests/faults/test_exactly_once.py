@@ -264,7 +264,7 @@ class Idle:
             query.stop()
 
     def forget_commit(self, batch):
-        """As if the driver had been killed before Spark took note of a micro-batch."""
+        """Undo the commit of a micro-batch, as if the driver had been killed before Spark took note of it."""
         for name in (str(batch), f".{batch}.crc"):
             (self.checkpoint / "commits" / name).unlink()
 

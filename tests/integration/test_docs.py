@@ -94,9 +94,8 @@ def test_the_tutorial_of_iceberg_runs(broker, spark, tmp_path, monkeypatch):
 
 
 def test_the_options_page_is_what_the_declarations_say():
-    checked = subprocess.run(
-        [sys.executable, ROOT / "docs/generate_options.py", "--check"], capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "docs.generate_options", "--check"]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
 
 

@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from pyspark.errors import StreamingQueryException
 
+from millrace.api.exactly_once_state import state_of_write
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, GroupInUseError, LedgerError, MessageError, OptionsError
 from millrace.kafka.admin import ADMINS
@@ -33,8 +34,8 @@ from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources
 from support.admin import admin_of, group_names
 from support.families import Family
-from support.kafka import commit_offsets, committed_offsets, consume, produce
-from support.retrying import flush, retried_all
+from support.kafka import commit_offsets, committed_offsets, consume, produce, transactional_producer
+from support.retrying import flush, retried, retried_all
 from support.tiers import nightly_but
 from support.waiting import wait_until
 
@@ -221,6 +222,24 @@ def test_transactions_of_tasks_that_are_gone_are_ended(config, values, worker, n
     with pytest.raises(FencedError):
         gone.producer.commit_transaction({})
     assert values() == ["a", "a", "b"]
+
+
+@pytest.mark.nightly
+def test_the_state_of_a_write_has_its_ledgers_and_what_is_behind_open_transactions(config, broker, topic, worker):
+    for index in (0, 3):
+        worker.write(config, rows("a"), task(0, index))
+    before = state_of_write(config)
+    assert [(each.task, each.transactional_id, each.query, each.batch, each.rows) for each in before.ledgers] == [
+        (0, f"p-{topic}-0", "me", 0, 1),
+        (3, f"p-{topic}-3", "me", 0, 1),
+    ]
+    assert (before.prefix, before.tasks, before.open_records) == (f"p-{topic}", 2, {})
+    other = transactional_producer(broker.bootstrap_servers, f"other-{topic}")
+    other.begin_transaction()
+    other.produce(topic, b"open", partition=1)
+    flush(other)
+    assert state_of_write(config).open_records == {(topic, 1): 1}
+    retried(other.abort_transaction)
 
 
 @pytest.mark.nightly

@@ -14,7 +14,9 @@ from support.tiers import nightly_but
 from support.waiting import wait_until
 
 
-def test_a_session_that_divides_by_the_number_of_cores_is_refused(spark, connection, broker, make_topic, tmp_path):
+def test_a_session_that_divides_by_the_number_of_cores_is_refused_where_tasks_compare_only_counts(
+    spark, connection, broker, make_topic, tmp_path
+):
     source, topic = make_topic(2), make_topic(2)
     guarantee = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": topic}
     produce(broker.bootstrap_servers, source, [{"value": b"a"}])
@@ -24,12 +26,12 @@ def test_a_session_that_divides_by_the_number_of_cores_is_refused(spark, connect
     writer = writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True)
     spark.conf.set(STATELESS_ADAPTIVE_EXECUTION, "true")
     try:
-        with pytest.raises(StreamingQueryException, match=STATELESS_ADAPTIVE_EXECUTION):
-            writer.start().awaitTermination()
+        with pytest.raises(StreamingQueryException, match=f"'count' requires .* '{STATELESS_ADAPTIVE_EXECUTION}'"):
+            writer.option("sink.exactly-once.compare-by", "count").start().awaitTermination()
+        assert consume(broker.bootstrap_servers, topic) == []
+        writer.option("sink.exactly-once.compare-by", "records").start().awaitTermination()
     finally:
         spark.conf.set(STATELESS_ADAPTIVE_EXECUTION, "false")
-    assert consume(broker.bootstrap_servers, topic) == []
-    writer.start().awaitTermination()
     assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"a"]
 
 
@@ -97,11 +99,13 @@ def test_two_writes_of_a_callback_with_one_prefix_are_refused_at_each_start(call
 
 
 @pytest.mark.nightly
-def test_a_callback_in_a_session_that_divides_by_the_number_of_cores_is_refused(spark, callback, append):
+def test_a_callback_whose_rows_are_divided_anew_writes_none_of_them_twice(spark, callback, append, tmp_path):
     spark.conf.unset(ADAPTIVE_EXECUTION)
-    with pytest.raises(StreamingQueryException, match="inside foreachBatch requires the session's setting"):
-        callback(lambda batch, _: append(batch))
-    assert append.values() == []
+    callback(lambda batch, _: append(batch.repartition(2, "value")))
+    forget_micro_batch(tmp_path)
+    with pytest.raises(StreamingQueryException, match="Start it once as it was before"):
+        callback(lambda batch, _: append(batch.coalesce(1)))
+    assert append.values() == ["a", "b"]
 
 
 def test_a_callback_of_a_query_with_asynchronous_progress_tracking_is_refused(callback, append):

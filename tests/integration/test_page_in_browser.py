@@ -21,6 +21,7 @@ pytestmark = pytest.mark.timeout(900)
 VIEWS = {
     "queries": ("#/", "copy-orders"),
     "query": ("#/query/{query}", "Duration of micro-batches by phase"),
+    "writing": ("#/query/{copies}", "Exactly-once state"),
     "jobs": ("#/jobs", "Pipeline"),
     "topics": ("#/topics", "Retention"),
     "topic": ("#/topic/{orders}?count=20", "messages, the newest first"),
@@ -55,8 +56,8 @@ def browser():
 def shown(spark, broker, tmp_path_factory):
     """A page with a running query, a pipeline and a SQL statement; the names to put into the views' addresses."""
     servers = broker.bootstrap_servers
-    orders, changes, letters = (unique_name(name) for name in ("orders", "changes", "letters"))
-    for topic, partitions in {orders: 3, changes: 1, letters: 1}.items():
+    orders, changes, letters, copies = (unique_name(name) for name in ("orders", "changes", "letters", "copies"))
+    for topic, partitions in {orders: 3, changes: 1, letters: 1, copies: 1}.items():
         broker.create_topic(topic, partitions)
     produce(servers, orders, [_order(number) for number in range(60)])
     produce(servers, changes, [_change(number) for number in range(5)])
@@ -64,16 +65,21 @@ def shown(spark, broker, tmp_path_factory):
     checkpoints = tmp_path_factory.mktemp("checkpoints")
     with millrace.ui(spark, port=0) as page:
         query = _start_query(spark, servers, orders, checkpoints)
+        copying = _start_copying(spark, servers, orders, copies, checkpoints)
         environment = TableEnvironment(spark)
         statement = _start_statement(environment, servers, orders)
         text = PIPELINE.format(topic=changes, servers=servers)
         pipeline = Pipeline.from_yaml(text).run(spark, checkpoint_location=str(checkpoints / "pipeline"))
         try:
+            copying.processAllAvailable()
+            # What a micro-batch has read is counted with the next one
+            produce(servers, orders, [_order(60)])
             query.processAllAvailable()
+            copying.processAllAvailable()
             wait_until(lambda: pipeline.progress.tables, "the pipeline's first changes")
-            yield page, {"query": str(query.id), "orders": orders, "letters": letters}
+            yield page, {"query": str(query.id), "orders": orders, "letters": letters, "copies": str(copying.id)}
         finally:
-            for running in (query, pipeline, *statement.queries):
+            for running in (query, copying, pipeline, *statement.queries):
                 running.stop()
 
 
@@ -101,6 +107,18 @@ def _start_query(spark, servers, topic, checkpoints):
     rows = spark.readStream.format("millrace").options(**options, **secret).load()
     writer = rows.writeStream.queryName("copy-orders").format("noop")
     return writer.option("checkpointLocation", str(checkpoints / "query")).start()
+
+
+def _start_copying(spark, servers, source, target, checkpoints):
+    kafka = {"properties.bootstrap.servers": servers, "format": "json"}
+    # In several micro-batches, so that there is something to see
+    limit = {"scan.max-records-per-batch": "10"}
+    reading = {"scan.startup.mode": "earliest-offset", "ingestion.ignore-errors": "true", **limit}
+    rows = spark.readStream.format("millrace").options(**kafka, **reading, topic=source)
+    writer = rows.schema("id BIGINT, amount DOUBLE").load().writeStream.queryName("copy-exactly").format("millrace")
+    exactly_once = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": target}
+    writer = writer.options(**kafka, **exactly_once, topic=target)
+    return writer.option("checkpointLocation", str(checkpoints / "copying")).start()
 
 
 def _start_statement(environment, servers, topic):
@@ -143,6 +161,20 @@ def test_the_plan_of_a_query_shows_options_with_their_origins_and_no_secret(brow
     text = looked_at.page.inner_text("main")
     assert "earliest-offset" in text
     assert "hush" not in looked_at.page.content()
+
+
+def test_a_query_shows_its_exactly_once_state_and_its_malformed_messages(browser, shown, request):
+    looked_at = _look(browser, shown, "writing", LAPTOP)
+    pictures = Path(request.config.cache.mkdir("millrace-screenshots"))
+    looked_at.page.screenshot(path=pictures / "live-page-query.png")
+    looked_at.page.get_by_text("Exactly-once state").click()
+    looked_at.page.get_by_role("cell", name="this one").first.wait_for()
+    looked_at.page.get_by_text("No transaction is open in the topics that it writes.").wait_for()
+    looked_at.page.get_by_text("Malformed messages").click()
+    looked_at.page.get_by_text("{broken").first.wait_for()
+    looked_at.page.locator("details[id^=malformed-of]").evaluate("section => section.scrollIntoView()")
+    looked_at.page.screenshot(path=pictures / "live-page-exactly-once.png")
+    assert (looked_at.serious_faults(), looked_at.problems) == ([], [])
 
 
 def test_a_topic_shows_decoded_messages_and_filters_stay_in_its_address(browser, shown):

@@ -13,7 +13,7 @@ from pyspark import TaskContext
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming import DataStreamWriter
 
-from millrace.checkpoint import parse_planning_time
+from millrace.offset_log import OffsetLogEntry
 from millrace.pyspark_internals import (
     TRACKS_ASYNCHRONOUSLY,
     micro_batch_id,
@@ -58,7 +58,7 @@ def test_a_repeated_micro_batch_keeps_the_time_when_it_was_planned(spark, tmp_pa
 
     def fail_once(batch, number):
         text = (checkpoint / "offsets" / str(number)).read_text()
-        planned.append(parse_planning_time(text))
+        planned.append(OffsetLogEntry.parse(text).planning_time())
         if len(planned) == 1:
             raise ValueError("first attempt")
 

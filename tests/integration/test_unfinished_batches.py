@@ -104,6 +104,14 @@ def test_a_later_task_that_may_wait_for_a_core_is_waited_for_once(config, caplog
     )
 
 
+def test_nothing_is_written_without_a_later_task_where_spark_may_divide_anew(config):
+    write_task(config, "one", 2, "c")
+    task = WriteTask(0, 0, "me", 0, is_streaming=True, run="two", may_divide_anew=True)
+    found = unfinished_batch(config, task, WorkerResources())
+    with pytest.raises(LedgerError, match=r"tasks \[2\] had written some of micro-batch 0 before, and have not shown"):
+        await_confirmations(config, task, found, later_timeout_s=1.0)
+
+
 def test_a_task_of_an_older_checkpoint_writes_nothing_where_another_is_ahead(config, values):
     for batch in range(2):
         write_task(config, "one", 3, "a", batch=batch)

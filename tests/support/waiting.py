@@ -10,12 +10,14 @@ PATIENCE_S = 240.0
 """Longer than one step takes on a busy machine, where Spark alone may start for a minute; only failures wait it out."""
 
 
-def wait_until(condition: Callable[[], object], what: str, timeout_s: float = PATIENCE_S) -> None:
+def wait_until(
+    condition: Callable[[], object], what: str, timeout_s: float = PATIENCE_S, interval_s: float = 0.05
+) -> None:
     """Return as soon as ``condition`` holds; fail, saying ``what`` was waited for, when it does not in time."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, f"waited {timeout_s:.0f} s for {what}"
-        time.sleep(0.05)
+        time.sleep(interval_s)
 
 
 def wait_until_quiet(state: Callable[[], object], what: str, quiet_s: float = 8.0) -> None:

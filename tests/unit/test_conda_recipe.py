@@ -11,7 +11,12 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 RECIPE = yaml.safe_load((ROOT / "deploy/conda/recipe.yaml").read_text())
 
-NAMES = {"confluent-kafka": "python-confluent-kafka", "lmdb": "python-lmdb", "prometheus-client": "prometheus_client"}
+NAMES = {
+    "confluent-kafka": "python-confluent-kafka",
+    "lmdb": "python-lmdb",
+    "prometheus-client": "prometheus_client",
+    "typing-extensions": "typing_extensions",
+}
 """Names that conda-forge gives to distributions."""
 
 OWN = {"python", "openjdk"}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from docs import generate_options
 
 import millrace
 from millrace.api.sink import KafkaSinkBuilder
@@ -75,13 +76,11 @@ def anchors(page: Path) -> set[str]:
 @pytest.fixture(scope="module")
 def names() -> set[str]:
     """The names that are declared: options, plugins, and what tables of other pages are about."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(DOCS)
-        pages = [importlib.import_module("generate_options").render()]
-    left_out = (OVERVIEW.name, "options.md")
-    pages += [page.read_text() for page in DOCS.glob("*.md") if page.name not in left_out]
+    pages = [page.read_text() for page in DOCS.glob("*.md") if page not in (OVERVIEW, DOCS / "options.md")]
     first_cells = {name for text in pages for line in table_lines(text) for name in CODE.findall(cells(line)[0])}
-    choices = {name for line in table_lines(pages[0]) for name in CODE.findall(cells(line)[1])}
+    # Of each option its heading, and the line with its other names and values
+    options = re.findall(r"^### .*\n\n.*$", generate_options.render(), re.MULTILINE)
+    choices = {name for option in options for name in CODE.findall(option)}
     plugins = {name for kind in KINDS for name in plugin_manager().names(kind)}
     return first_cells | {f"properties.{name}" for name in first_cells} | choices | plugins
 

@@ -13,7 +13,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 PAGE = (TESTS / "README.md").read_text("utf-8")
-TIERS = ("tox", ".ci/run", "nightly", "kerberos", "peers", "release", "soak")
+TIERS = ("tox", ".ci/run", "nightly", "kerberos", "peers", "release", "site", "soak")
 MARKED_QUICK = {"faults": "smoke", "deployments": "smoke"}
 """Folders whose tests run at night unless they have this mark."""
 
@@ -100,7 +100,7 @@ def tiers_of(test: str, folder: Path = TESTS) -> set[str]:
 def tier_of(file: str, definition: Definition) -> str:
     """Return the first tier that runs a test, or some of its parameters."""
     folder = file.split("/")[0]
-    if folder in ("kerberos", "peers", "soak"):
+    if folder in ("kerberos", "peers", "site", "soak"):
         return folder
     if folder == "released":
         return "release"
@@ -111,7 +111,7 @@ def tier_of(file: str, definition: Definition) -> str:
         return ".ci/run" if quick in definition.some_marks else "nightly"
     if "spark_connector" in definition.marks:
         # It is published for the oldest PySpark, which `tox` does not use
-        return ".ci/run"
+        return "nightly" if "nightly" in definition.marks else ".ci/run"
     return "nightly" if "nightly" in definition.marks else "tox"
 
 

@@ -17,6 +17,9 @@ PACKAGES = [path.name for path in SOURCES]
 FILES = [file for path in SOURCES for file in sorted(path.rglob("*.py"))]
 OTHER_FILES = [file for name in ("bench", "docs", "examples", "tests") for file in sorted((ROOT / name).rglob("*.py"))]
 
+GENERATED = ROOT / "packages/core/src/millrace/typed_options.py"
+"""The module that nobody writes or reads, but editors."""
+
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 60
 
@@ -33,7 +36,7 @@ def test_no_module_imports_itself_through_others(package: str) -> None:
 
 
 def test_no_file_is_too_long() -> None:
-    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in FILES}
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in FILES if file != GENERATED}
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FILE} == {}
 
 

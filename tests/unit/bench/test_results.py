@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench import report, results
+from bench import charts, report, results
 from bench.cases import CASES
 from bench.measure import Result, Series
 from bench.results import BenchRun, Line
@@ -53,5 +53,8 @@ def test_what_is_measured_again_is_replaced_and_keeps_its_machine_and_command(tm
 def test_the_page_is_what_the_file_says() -> None:
     runs = results.load()
     assert report.PAGE.read_text() == report.page(runs), "run: python -m bench.report"
+    drawn = {charts.FOLDER / f"{chart.name}.svg": str(charts.draw(chart)) for chart in charts.charts(runs)}
+    assert {file: file.read_text() for file in charts.FOLDER.glob("*")} == drawn, "run: python -m bench.report"
+    assert len(drawn) == 3
     assert {line.case for run in runs for line in run.lines} <= CASES.keys()
     assert len([text for text in report.page(runs).split("\n\n")[2].splitlines() if "met |" in text]) == 10

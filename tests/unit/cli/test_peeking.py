@@ -12,7 +12,7 @@ from confluent_kafka import Message
 
 from millrace.contracts import DeadLetter, dead_letter_headers
 from millrace_cli.commands.peek import peek
-from millrace_cli.peeking import decoder_choice
+from millrace_cli.peeking import topic_read
 from millrace_cli.peeking.topic_messages import TopicMessages
 
 
@@ -42,7 +42,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Peek at some messages, as JSON or csv."""
 
     def run(there: list[Message], *come: list[Message], arguments: str) -> Any:
-        monkeypatch.setattr(decoder_choice.DecoderChoice, "messages", lambda _: FakeMessages(there, *come))
+        monkeypatch.setattr(topic_read.TopicRead, "messages", lambda _: FakeMessages(there, *come))
         given = ["orders", "--bootstrap-servers", "127.0.0.1:1", *arguments.split("|")]
         return CliRunner().invoke(peek, given)
 

@@ -122,6 +122,16 @@ def test_an_error_is_one_sentence(error: Exception, sentence: str) -> None:
     assert sentence_of(error) == sentence
 
 
+def test_an_exception_of_a_callback_is_its_own_sentence() -> None:
+    reason = "An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):"
+    frames = '\n  File "a.py", line 1, in fail\nValueError: no such customer\n\n\tat py4j.Protocol\n'
+    text = (
+        f"org.apache.spark.sql.ForeachBatchUserFuncException: [FOREACH_BATCH_USER_FUNCTION_ERROR] Reason: {reason}"
+        f"{frames}Caused by: py4j.Py4JException: {reason}{frames}"
+    )
+    assert sentence_of(RuntimeError(text)) == "ValueError: no such customer"
+
+
 REMEDY = f"set the environment variable PYSPARK_PYTHON={sys.executable} before the session starts"
 
 

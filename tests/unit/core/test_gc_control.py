@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from millrace.gc_control import LoadedObjects, garbage_collection_paused
+from millrace.gc_control import LoadedObjects, garbage_collection_paused, resuming_garbage_collection
 
 
 @pytest.fixture(autouse=True)
@@ -71,3 +71,29 @@ def test_garbage_collection_that_is_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_garbage_collection_goes_on_while_the_caller_has_an_item() -> None:
+    inside = []
+
+    def paused() -> Iterator[int]:
+        with garbage_collection_paused():
+            for number in range(3):
+                inside.append(gc.isenabled())
+                yield number
+
+    assert [gc.isenabled() for _ in resuming_garbage_collection(paused())] == [True] * 3
+    assert inside == [False] * 3
+    assert gc.isenabled()
+
+
+def test_a_generator_that_is_abandoned_resumes_garbage_collection() -> None:
+    def paused() -> Iterator[int]:
+        with garbage_collection_paused():
+            yield from range(3)
+
+    items = resuming_garbage_collection(paused())
+    next(items)
+    items.close()
+
+    assert gc.isenabled()

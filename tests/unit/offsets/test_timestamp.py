@@ -135,11 +135,24 @@ def test_a_time_that_is_none_is_refused(text: str) -> None:
     assert "option 'scan.startup.timestamp-millis': expected" in parse_problem({"timestamp-millis": text})
 
 
-@pytest.mark.parametrize("options", [{}, {"timestamp-millis": "1", "partition-timestamps": "partition:0,timestamp:1"}])
+def test_a_time_as_text_is_looked_up_like_its_milliseconds() -> None:
+    taken = OptionParser("source", {"timestamp": "1970-01-01T00:00:02Z"}).take(TimestampOptions)
+    assert taken is not None
+    assert offsets(taken) == offsets(TimestampOptions(millis=2_000))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"timestamp-millis": "1", "partition-timestamps": "partition:0,timestamp:1"},
+        {"timestamp-millis": "1", "timestamp": "2026-11-27"},
+    ],
+)
 def test_one_of_both_ways_to_give_times_is_required(options: dict[str, str]) -> None:
     assert parse_problem(options) == (
-        "wrong source options: options 'scan.startup.*': give timestamp-millis, or else partition-timestamps for "
-        "single partitions"
+        "wrong source options: options 'scan.startup.*': give timestamp or timestamp-millis, or else "
+        "partition-timestamps for single partitions"
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql.types import StringType
 
+from differential.queries import QUERIES
 from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, plan_query
 from millrace_sql.script_texts import Identifier, SqlText
@@ -40,3 +41,7 @@ def test_the_page_shows_what_the_error_advises(reference: str, spark: str) -> No
 
 def test_the_page_has_both_tables() -> None:
     assert (len(_rows("What is rewritten")), len(_rows("What is refused"))) == (25, 6)
+
+
+def test_the_page_counts_the_queries_that_are_compared_with_flink() -> None:
+    assert f"compares {len(QUERIES)} queries with Flink" in PAGE

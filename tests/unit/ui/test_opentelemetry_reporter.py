@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from opentelemetry import metrics, trace
+from opentelemetry import metrics
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from millrace.contracts import MetricsReporter
 from millrace.contracts.metric_declarations import METRICS
 from millrace.contracts.metrics import SinkMetrics
 from millrace.plugins import METRICS_REPORTER, plugin_manager
+from millrace.records.trace_context import EXPECTED
 from millrace.testing import MetricsReporterSuite
 from millrace_ui.opentelemetry_reporter import OpenTelemetryOptions, OpenTelemetryReporter
 from support.query_reports import partition, report, source
+from support.spans import exported_spans
 
 
 class TestOpenTelemetry(MetricsReporterSuite):
@@ -45,11 +45,8 @@ class Sdk(NamedTuple):
 @pytest.fixture(scope="module")
 def set_up() -> Sdk:
     """The SDK as a program sets it up, which it can do once."""
-    sdk = Sdk(InMemoryMetricReader(), InMemorySpanExporter())
+    sdk = Sdk(InMemoryMetricReader(), exported_spans())
     metrics.set_meter_provider(MeterProvider([sdk.reader]))
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(sdk.spans))
-    trace.set_tracer_provider(provider)
     return sdk
 
 
@@ -108,6 +105,20 @@ def test_a_micro_batch_is_a_span_with_its_phases(sdk: Sdk, reporter: OpenTelemet
         ("commitOffsets", 90, 95),
     ]
     assert {child.parent.span_id for child in children} == {whole.context.span_id}
+
+
+def test_a_micro_batch_links_to_the_traces_of_its_messages(sdk: Sdk, reporter: OpenTelemetryReporter) -> None:
+    reporter.report(report(3, traceparents=(EXPECTED,)))
+    *children, whole = sdk.spans.get_finished_spans()
+    (link,) = whole.links
+    assert (link.context.trace_id, link.context.span_id) == (0x0AF7651916CD43DD8448EB211C80319C, 0xB7AD6B7169203331)
+    assert link.context.trace_flags.sampled
+    assert all(not child.links for child in children)
+
+
+def test_links_are_of_spans() -> None:
+    with pytest.raises(ValueError, match="option 'max-links' requires 'spans' = 'true'"):
+        OpenTelemetryOptions(spans=False, max_links=5)
 
 
 def test_a_query_that_fails_ends_with_a_span_that_says_why(sdk: Sdk, reporter: OpenTelemetryReporter) -> None:

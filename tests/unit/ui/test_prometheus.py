@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
 from millrace.contracts import QueryReport
@@ -60,4 +61,6 @@ def test_the_lag_has_the_names_of_lag_exporters_on_request() -> None:
 def test_openmetrics_is_given_to_whom_asks_for_it() -> None:
     text, content_type = render([report(3)], Exposition(), "application/openmetrics-text; version=1.0.0")
     assert content_type.startswith("application/openmetrics-text")
-    assert text.endswith(b"# EOF\n")
+    # The parser checks the whole format: units, kinds, order, the end
+    families = [*openmetrics.text_string_to_metric_families(text.decode())]
+    assert "millrace_source_records" in {family.name for family in families if family.type == "counter"}

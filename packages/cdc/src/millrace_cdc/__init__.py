@@ -1,8 +1,10 @@
 """Change-data pipelines, defined in YAML as Flink CDC defines them.
 
-from millrace_cdc import Pipeline
+Run a definition::
 
-Pipeline.from_yaml(text, variables={"kafka.topic": "orders"}).run(spark, checkpoint_location="/checkpoints/orders")
+    from millrace_cdc import Pipeline
+
+    Pipeline.from_yaml(text, variables={"kafka.topic": "orders"}).run(spark, checkpoint_location="/checkpoints/orders")
 """
 
 from __future__ import annotations

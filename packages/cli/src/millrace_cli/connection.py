@@ -57,15 +57,36 @@ def catalog_options(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Catalog to look the topic up in: the name of an installed plugin, or module:Class.",
     )
-    option = click.option(
-        "--option",
-        "options",
-        type=NameValue(),
-        multiple=True,
-        callback=_as_dict,
-        help="Option of the catalog, such as json.infer-schema.nested=struct; repeatable.",
-    )
+    option = name_values("Option of the catalog, such as json.infer-schema.nested=struct; repeatable.")
     return click.argument("topic")(connection_options(catalog(option(command))))
+
+
+def name_values(help_: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the option ``--option NAME=VALUE`` to a command, which gets them all as ``options``.
+
+    Args:
+        help_: Its help.
+    """
+    return click.option("--option", "options", type=NameValue(), multiple=True, callback=_as_dict, help=help_)
+
+
+def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how messages become rows, and which of these to show, to a command."""
+    options = (
+        click.option("--format", "format_", metavar="NAME", help="Format of the messages; by default it is guessed."),
+        click.option(
+            "--schema",
+            "columns",
+            metavar="COLUMNS",
+            help="Columns, for formats that cannot infer them: 'id BIGINT, name STRING'.",
+        ),
+        click.option("--registry", metavar="URL", help="Schema registry, for messages that name a schema."),
+        click.option("--metadata", is_flag=True, help="Show key, headers, partition, offset and timestamp, too."),
+        click.option("--where", metavar="CONDITION", help="Only rows for which this is true, such as amount > 100."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def client_properties(bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]) -> Properties:

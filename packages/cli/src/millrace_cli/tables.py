@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 100_000
 """Characters; wide enough that each row is one line."""
+
+
+def json_lines(rows: pa.Table | pa.RecordBatch) -> Iterator[str]:
+    """Yield each row as a JSON object; bytes and times are texts in it."""
+    for row in rows.to_pylist(maps_as_pydicts="lossy"):
+        yield json.dumps(row, ensure_ascii=False, default=_json_value)
+
+
+def _json_value(value: Any) -> str:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def new_table(*, coloured: bool) -> Table:

@@ -6,9 +6,10 @@ program's own Python where nobody has chosen one (`millrace.spark_python`).
 
 - Sessions: `local_session`, `set_active_session`, `thread_properties`, `install_short_tracebacks`.
 - Queries: `await_end`, `repartition_by_key`, `upsert_batches`, `normalize_upserts`.
+- Topics without Spark: `read_arrow`, its `ArrowReader` and `ArrowSplit`.
 - Before a query, and when it fails or is idle: `probe`, `plan`, `why`, `explain_decode`, `explain_failure`.
 - Metrics: `metrics` and its `QueryMetrics`, `SourceMetrics`, `PartitionMetrics`, `SinkMetrics`; `MetricsListener`,
-  `SinkMetricsCollector`; `report_metrics`, `ui`.
+  `SinkMetricsCollector`; `report_metrics`, `ui`; `exactly_once_state`.
 - Builders as in PyFlink: `KafkaSource`, `KafkaSink`, `KafkaOffsetsInitializer`, `KafkaOffsetResetStrategy`,
   `KafkaTopicPartition`, `KafkaRecordSerializationSchema`, `SimpleStringSchema`, `KafkaTopicSelector`, `ProducerRecord`,
   `DeliveryGuarantee`.
@@ -23,7 +24,11 @@ from millrace import excepthook, spark_python
 from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
+    from millrace.api.arrow import ArrowReader as ArrowReader
+    from millrace.api.arrow import ArrowSplit as ArrowSplit
+    from millrace.api.arrow import read_arrow as read_arrow
     from millrace.api.bounded import await_end as await_end
+    from millrace.api.exactly_once_state import exactly_once_state as exactly_once_state
     from millrace.api.explain import explain_decode as explain_decode
     from millrace.api.key_order import repartition_by_key as repartition_by_key
     from millrace.api.key_order import upsert_batches as upsert_batches
@@ -57,6 +62,8 @@ if TYPE_CHECKING:
     from millrace.failures import explain_failure as explain_failure
 
 __all__ = [
+    "ArrowReader",
+    "ArrowSplit",
     "DeliveryGuarantee",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
@@ -75,6 +82,7 @@ __all__ = [
     "SourceMetrics",
     "__version__",
     "await_end",
+    "exactly_once_state",
     "explain_decode",
     "explain_failure",
     "install_short_tracebacks",
@@ -83,6 +91,7 @@ __all__ = [
     "normalize_upserts",
     "plan",
     "probe",
+    "read_arrow",
     "repartition_by_key",
     "report_metrics",
     "set_active_session",
@@ -98,7 +107,9 @@ spark_python.use_this_python_by_default()
 _lazy_attribute, __dir__ = lazy_imports(
     __name__,
     {
+        "millrace.api.arrow": ["ArrowReader", "ArrowSplit", "read_arrow"],
         "millrace.api.bounded": ["await_end"],
+        "millrace.api.exactly_once_state": ["exactly_once_state"],
         "millrace.api.explain": ["explain_decode"],
         "millrace.api.key_order": ["repartition_by_key", "upsert_batches"],
         "millrace.api.metrics": ["metrics"],

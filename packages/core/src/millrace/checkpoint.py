@@ -1,15 +1,15 @@
 """The offset of a stream, as it stands in Spark's checkpoint and in a query's progress.
 
 No other module knows its JSON: the source writes and reads it, metrics and the end of a bounded stream find it in a
-query's progress, and a catalog in the offset log of a query that has failed.
+query's progress, and `millrace.offset_log` in Spark's checkpoint.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from millrace.contracts import TopicPartition
 from millrace.errors import MillraceError
@@ -129,6 +129,12 @@ class StreamOffset:
             MillraceError: The checkpoint was not written by millrace, or by a newer one.
         """
         version = stored.get("v")
+        if "v" not in stored:
+            raise MillraceError(
+                f"the checkpoint holds an offset of another source: {dict(stored)}. If it is of Spark's own Kafka "
+                f"connector, `millrace checkpoint import` makes a copy from which millrace goes on. Otherwise use "
+                f"another checkpoint location"
+            )
         if version != VERSION:
             raise MillraceError(
                 f"the checkpoint holds an offset of version {version!r}, this millrace reads version {VERSION}: "
@@ -176,109 +182,6 @@ def parse_reported_offset(reported: str | Mapping[str, Any] | None) -> ReportedO
     if not isinstance(stored, Mapping) or "v" not in stored or not isinstance(stored.get("topics"), Mapping):
         return None
     return ReportedOffset(StreamOffset.from_json(stored), stored.get("metrics", {}))
-
-
-def parse_offset_log(text: str) -> dict[str, StreamOffset]:
-    """Parse a file of the offset log in Spark's checkpoint, ``offsets/<batch>``.
-
-    Returns:
-        The offsets of millrace's sources by what says which source of the query it is, see `logged_sources`.
-
-    Raises:
-        MillraceError: A newer Spark wrote the file, or a newer millrace one of the offsets.
-    """
-    parsed = {source: parse_reported_offset(logged) for source, logged in logged_sources(text).items()}
-    return {source: reported.offset for source, reported in parsed.items() if reported is not None}
-
-
-def logged_sources(text: str) -> dict[str, str]:
-    """Return the offset of each source in a file of Spark's offset log, whose first two lines are version and metadata.
-
-    Version 1 has a line of JSON for each source, version 2 (``spark.sql.streaming.offsetLog.formatVersion``) puts the
-    source's name or number and a colon before it.
-
-    Returns:
-        The offsets by the names of the sources, or by the numbers of their lines.
-
-    Raises:
-        MillraceError: The file has another version.
-    """
-    version, _, *lines = _lines_of_offset_log(text)
-    if version == "v1":
-        return {str(number): line for number, line in enumerate(lines)}
-    named = (line.partition(":") for line in lines)
-    return {name: offset for name, _, offset in named}
-
-
-def _lines_of_offset_log(text: str) -> list[str]:
-    version, *lines = text.splitlines() or [""]
-    if version not in ("v1", "v2"):
-        raise MillraceError(
-            f"the checkpoint's offset log has version {version[:20]!r}, this millrace reads 'v1' and 'v2'. Use a "
-            f"millrace that supports the Spark that wrote it"
-        )
-    return [version, *lines] if lines else [version, ""]
-
-
-class RestartPoint(NamedTuple):
-    """The micro-batches between which a query goes on, by the names of their files in the offset log.
-
-    Attributes:
-        done: The last micro-batch that is complete; None before the first one.
-        repeated: The one that was begun and is repeated; None where a new one begins.
-    """
-
-    done: int | None
-    repeated: int | None
-
-
-class CheckpointFiles(Protocol):
-    """Files of a query's checkpoint."""
-
-    def names(self, name: str, /) -> list[str]:
-        """List the names in a folder."""
-
-    def read(self, name: str, /) -> str:
-        """Read a text file."""
-
-
-def find_restart_point(offsets: Iterable[str], commits: Iterable[str]) -> RestartPoint | None:
-    """Return where a query goes on; None where it has begun no micro-batch.
-
-    With asynchronous progress tracking the logs leave most micro-batches out: the one that is repeated then has the
-    records of all since the last one before it that the offset log has.
-
-    Args:
-        offsets: The names of the files of Spark's offset log, which has the micro-batches that were begun.
-        commits: Those of its commit log, which has the complete ones.
-    """
-    begun, done = _batch_numbers(offsets), _batch_numbers(commits)
-    if not begun:
-        return None
-    last = max(begun)
-    if last in done:
-        return RestartPoint(last, None)
-    return RestartPoint(max(begun - {last}, default=None), last)
-
-
-def _batch_numbers(names: Iterable[str]) -> set[int]:
-    return {int(name) for name in names if name.isdigit()}
-
-
-def parse_planning_time(text: str) -> float | None:
-    """Parse when Spark planned a micro-batch out of its file in the offset log; a repeated one keeps its file.
-
-    Returns:
-        Seconds since 1970, by the driver's clock; None where Spark does not say.
-
-    Raises:
-        MillraceError: The file has an unknown version.
-    """
-    metadata = _lines_of_offset_log(text)[1]
-    try:
-        return float(json.loads(metadata)["batchTimestampMs"]) / 1000
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def nest_by_topic(offsets: Offsets) -> dict[str, dict[str, int]]:

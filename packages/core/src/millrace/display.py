@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from millrace.options.secrets import Properties
 
 
 def text_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -29,6 +32,12 @@ def html_table(headings: Sequence[str], rows: Iterable[Sequence[Any]], caption: 
     body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html_options(options: Properties, caption: str) -> str:
+    """Return options as an HTML table that shows no secret."""
+    rows = ((name, str(value)) for name, value in options.masked().items())
+    return html_table(("option", "value"), rows, caption)
 
 
 def html_text(text: str) -> str:

@@ -1,5 +1,7 @@
 """The errors that millrace raises, each with one message that says what, where, and what to do.
 
+Those that users see::
+
     MillraceError
     ├── OptionsError            a configuration is wrong; carries every problem found, not only the first
     ├── PluginError
@@ -33,7 +35,7 @@ A `MalformedMessageError` and a `SchemaMismatchError` are raised by formats and 
 message's place: the former follows the error policy of the read, the latter ends it as a `SchemaChangedError`.
 
 The other exceptions of millrace's packages never reach a user, unless drawn under `MillraceError` or an exception of
-click:
+click::
 
     millrace
         Exception

@@ -46,6 +46,8 @@ _FRAMES = "Traceback (most recent call last):"
 _OF_PYTHON = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:^|Caused by: |: )(?:[a-z]\w*\.)+\w*(?:Error|Exception): (?P<message>[^\n]+)", re.MULTILINE)
 
+_TRACEBACK = "Traceback (most recent call last):"
+
 _PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+| ?\(line \d+, pos \d+\))?;?\s*$")
 """The end of a message of Spark, whose place is one in a query that only Spark has seen."""
 
@@ -230,7 +232,9 @@ def sentence_of(failure: BaseException) -> str:
     condition = _condition_in(text)
     if condition is not None:
         return _reason_in(condition)
-    if "\n" in text and (causes := [*_OF_JAVA.finditer(text)]):
+    causes = [*_OF_JAVA.finditer(text)] if "\n" in text else []
+    # Java's cause of what Python's callback raises is the traceback
+    if causes and not causes[-1]["message"].endswith(_TRACEBACK):
         return causes[-1]["message"]
     if "Traceback" in text and (raised := _OF_PYTHON.findall(text)):
         return str(raised[-1])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -18,6 +21,21 @@ def garbage_collection_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def resuming_garbage_collection(items: Generator[T]) -> Generator[T]:
+    """Yield what a generator does that pauses garbage collection, and resume it while the caller has an item.
+
+    The caller is a program of the user's, which may have garbage of its own between two items.
+    """
+    was_enabled = gc.isenabled()
+    with closing(items):
+        for item in items:
+            if was_enabled:
+                gc.enable()
+            yield item
+            if was_enabled:
+                gc.disable()
 
 
 class LoadedObjects:

@@ -12,6 +12,7 @@ from annotated_types import Interval
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.errors import OptionsError
 from millrace.options import option
+from millrace.options.values import parse_time_ms
 from millrace_offsets.partition_list import parse_list, values_by_partition
 
 LATEST_MILLIS = 2**63 - 1
@@ -42,17 +43,26 @@ class TimestampOptions:
     """The options of ``timestamp``.
 
     Attributes:
-        millis: Milliseconds since 1970 UTC, for all partitions.
+        time: The time as text, for all partitions, in milliseconds since 1970 UTC.
+        millis: The same in a number.
         partition_millis: The same for single partitions.
         all_named: Whether those must be all partitions that are read, and no others.
         no_match: The policy for a partition without such a record.
     """
 
+    time: int | None = option(
+        "timestamp",
+        default=None,
+        parse=parse_time_ms,
+        doc="Start or stop at the first record with this timestamp or a later one, such as '2026-11-27 16:00', "
+        "'2026-11-27 16:00 Europe/Berlin' or '2026-11-27T15:00:00Z'. Without a zone, it is that of the machine that "
+        "plans the read (an addition).",
+    )
     millis: Annotated[int, Interval(ge=0, le=LATEST_MILLIS)] | None = option(
         "timestamp-millis",
         default=None,
-        doc="Start or stop at the first record with this timestamp or a later one, in milliseconds since 1970 UTC. "
-        "Required unless partition-timestamps is set.",
+        doc="The same in milliseconds since 1970 UTC. One of timestamp, timestamp-millis and partition-timestamps is "
+        "required.",
     )
     partition_millis: tuple[tuple[str | None, int, int], ...] = option(
         "partition-timestamps",
@@ -76,8 +86,8 @@ class TimestampOptions:
     )
 
     def __post_init__(self) -> None:
-        if (self.millis is None) == (not self.partition_millis):
-            raise ValueError("give timestamp-millis, or else partition-timestamps for single partitions")
+        if [self.time is None, self.millis is None, not self.partition_millis].count(False) != 1:
+            raise ValueError("give timestamp or timestamp-millis, or else partition-timestamps for single partitions")
         single = [each for _, _, each in self.partition_millis]
         for millis in single if self.millis is None else [self.millis]:
             _check_unit(millis)
@@ -115,8 +125,9 @@ class TimestampOffset(OffsetInitializer):
         return found
 
     def _times(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        if self.options.millis is not None:
-            return dict.fromkeys(partitions, self.options.millis)
+        millis = self.options.millis if self.options.time is None else self.options.time
+        if millis is not None:
+            return dict.fromkeys(partitions, millis)
         entries, all_named = self.options.partition_millis, self.options.all_named
         return values_by_partition(entries, partitions, "partition timestamps", all_named=all_named)
 

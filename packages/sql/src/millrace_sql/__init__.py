@@ -1,9 +1,11 @@
 """SQL tables on Spark: definitions, statements and the changelogs that their queries pass on.
 
-from millrace_sql import TableEnvironment
+Run a statement::
 
-env = TableEnvironment(spark)
-env.execute_sql("CREATE TABLE orders (id BIGINT, amount DOUBLE) WITH ('connector' = 'kafka', ...)")
+    from millrace_sql import TableEnvironment
+
+    env = TableEnvironment(spark)
+    env.execute_sql("CREATE TABLE orders (id BIGINT, amount DOUBLE) WITH ('connector' = 'kafka', ...)")
 """
 
 from __future__ import annotations

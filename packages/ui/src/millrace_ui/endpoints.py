@@ -24,6 +24,7 @@ PAGE_FOLDER = Path(__file__).parent / "page"
 
 _EVENT_INTERVAL_S = 0.5
 _KEEP_ALIVE_S = 15.0
+_NO_WRITE = {"error": "no query of this id runs and writes exactly once by millrace, as far as is known"}
 _NO_QUERY = {"error": "this driver has no such query"}
 
 
@@ -49,6 +50,8 @@ class PageEndpoints:
             Route("/api/queries/{query}", self.query),
             Route("/api/queries/{query}/why", self.why),
             Route("/api/queries/{query}/plan", self.plan),
+            Route("/api/queries/{query}/exactly-once", self.exactly_once),
+            Route("/api/queries/{query}/malformed", self.malformed),
             Route("/api/jobs", self.jobs),
             Route("/api/topics", self.topics),
             Route("/api/topics/{topic}", self.topic),
@@ -86,6 +89,14 @@ class PageEndpoints:
         """Answer with Spark's plan of a query, and its options."""
         return _found(self._data.plan(request.path_params["query"]), _NO_QUERY)
 
+    def exactly_once(self, request: Request) -> Response:
+        """Answer with the state of a query's exactly-once write."""
+        return _found(self._data.exactly_once(request.path_params["query"]), _NO_WRITE)
+
+    def malformed(self, request: Request) -> Response:
+        """Answer with the newest malformed messages of a query."""
+        return _found(self._data.malformed(request.path_params["query"]), _NO_QUERY)
+
     def jobs(self, _request: Request) -> Response:
         """Answer with pipelines and SQL statements."""
         return JSONResponse(self._data.jobs())
@@ -110,7 +121,7 @@ class PageEndpoints:
 
     def health(self, _request: Request) -> Response:
         """Answer with the checks of doctor, plugins and versions."""
-        state = health_of(self._data.histories.reports(), time.time(), self._stalled_after_s)
+        state = health_of(self._data.histories.histories(), time.time(), self._stalled_after_s)
         return JSONResponse(self._data.health(state))
 
     async def events(self, _request: Request) -> Response:

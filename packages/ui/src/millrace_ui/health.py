@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from millrace.contracts import QueryReport
+from millrace_ui.query_history import QueryHistory
+
+SILENT_AFTER_S = 60.0
+"""The seconds without any event after which a query may be silent: Spark reports one that is idle every 10 seconds."""
+
+_ASK_WHY = "ask why it stands still with millrace.why(query)"
 
 
 class Health(NamedTuple):
@@ -20,25 +25,40 @@ class Health(NamedTuple):
     sentence: str
 
 
-def health_of(reports: Iterable[QueryReport], now: float, stalled_after_s: float) -> Health:
+def health_of(histories: Iterable[QueryHistory], now: float, stalled_after_s: float) -> Health:
     """Return whether all queries are well.
 
     Args:
-        reports: The last report of each query.
+        histories: The histories of the queries.
         now: The time in seconds since 1970.
-        stalled_after_s: The seconds without any report after which a query that has something to read stands still.
+        stalled_after_s: The seconds without progress after which a query that has something to read stands still.
     """
     running = 0
-    for report in reports:
-        running += report.is_active
-        if report.error is not None:
-            return Health(False, f"query {report.query!r} has ended: {report.error}")
-        silence = now - report.time
-        lag = sum(source.pending_records for source in report.sources)
-        if report.is_active and lag and silence > stalled_after_s:
-            sentence = (
-                f"query {report.query!r} has made no progress for {silence:.0f} s, and {lag} records wait; "
-                f"ask why it stands still with millrace.why(query)"
-            )
+    for history in histories:
+        running += history.report.is_active
+        sentence = _fault(history, now, stalled_after_s)
+        if sentence:
             return Health(False, sentence)
     return Health(True, f"{running} queries run" if running != 1 else "1 query runs")
+
+
+def _fault(history: QueryHistory, now: float, stalled_after_s: float) -> str:
+    """Return what is wrong with a query; nothing where it is well."""
+    report = history.report
+    name = f"query {report.query!r}"
+    if report.error is not None:
+        return f"{name} has ended: {report.error}"
+    if not report.is_active:
+        return ""
+    standstill, silence = now - history.progressed_at, now - history.heard_at
+    lag = sum(source.pending_records for source in report.sources)
+    if lag and standstill > stalled_after_s:
+        hidden = sum(source.last_stable_offset_lag for source in report.sources)
+        waiting = f"{lag} records wait" + (f", {hidden} of them behind open transactions" if hidden else "")
+        return f"{name} has made no progress for {standstill:.0f} s, and {waiting}; {_ASK_WHY}"
+    if silence > max(stalled_after_s, SILENT_AFTER_S):
+        return (
+            f"{name} has reported neither a micro-batch nor that it is idle for {silence:.0f} s: brokers do not "
+            f"answer, or its micro-batch takes that long; {_ASK_WHY}"
+        )
+    return ""

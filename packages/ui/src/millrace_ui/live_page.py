@@ -35,6 +35,7 @@ class LivePage:
         token: The token that the page asks for; None for none.
         kafka: Kafka's client properties; None for those of the jobs that run in this process.
         payloads: Whether keys and values of messages are shown.
+        stalled_after_s: The seconds without progress after which a query that has something to read is not well.
     """
 
     def __init__(
@@ -45,12 +46,13 @@ class LivePage:
         token: str | None,
         kafka: Mapping[str, str] | None = None,
         payloads: bool = True,
+        stalled_after_s: float = STALLED_AFTER_S,
     ) -> None:
         self._token = token
         histories = Histories()
         self._events = QueryEvents(histories.add)
         self._data = PageData(histories, spark, kafka, shows_payloads=payloads)
-        self._server = serve(self._data, host, port, token)
+        self._server = serve(self._data, host, port, token, stalled_after_s)
         self._events.follow(spark)
 
     @property
@@ -79,14 +81,14 @@ class LivePage:
         return f"LivePage({self._server.url})"
 
 
-def serve(data: PageData, host: str, port: int, token: str | None) -> Server:
+def serve(data: PageData, host: str, port: int, token: str | None, stalled_after_s: float = STALLED_AFTER_S) -> Server:
     """Serve a page.
 
     Raises:
         OptionsError: The port is taken, or this machine has no such address.
     """
     hosts = LOOPBACK if host in LOOPBACK else ()
-    settings = Settings(Exposition(), STALLED_AFTER_S, token, hosts)
+    settings = Settings(Exposition(), stalled_after_s, token, hosts)
     return Server(page_application(data, settings), host, port, "page")
 
 
@@ -97,6 +99,7 @@ def open_page(
     token: str | None,
     kafka: Mapping[str, str] | None = None,
     payloads: bool = True,
+    stalled_after_s: float = STALLED_AFTER_S,
 ) -> LivePage:
     """Open the live page of a session.
 
@@ -106,4 +109,4 @@ def open_page(
     if host not in LOOPBACK and not token:
         problem = f"host {host!r}: other machines reach it, so give a token: millrace.ui(spark, {host!r}, token=...)"
         raise OptionsError("page", (problem,))
-    return LivePage(spark, host, port, token, kafka, payloads)
+    return LivePage(spark, host, port, token, kafka, payloads, stalled_after_s)

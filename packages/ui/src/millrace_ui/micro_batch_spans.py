@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from opentelemetry.context import Context
-from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_in_context
+from opentelemetry.trace import Link, SpanKind, Status, StatusCode, Tracer, get_current_span, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from millrace.contracts import QueryReport
 
+_TRACEPARENT = "traceparent"
+_TRACES = TraceContextTextMapPropagator()
 _WHOLE = "triggerExecution"
 
 # As Spark runs them; it reports durations alone
@@ -22,7 +25,7 @@ def export_micro_batch(tracer: Tracer, report: QueryReport) -> None:
     attributes = {**_attributes(report), "millrace.input_rows": report.input_rows}
     # Of no other trace: the program's current span is not what the micro-batch is part of
     span = tracer.start_span(
-        f"micro-batch {report.query}", Context(), SpanKind.CONSUMER, attributes=attributes, start_time=start
+        f"micro-batch {report.query}", Context(), SpanKind.CONSUMER, attributes, _links(report), start
     )
     inside = set_span_in_context(span, Context())
     for phase, begin, stop in _phases(report.phases, start, end):
@@ -38,6 +41,11 @@ def export_failure(tracer: Tracer, report: QueryReport) -> None:
     )
     span.set_status(Status(StatusCode.ERROR, report.error))
     span.end(at)
+
+
+def _links(report: QueryReport) -> list[Link]:
+    contexts = (_TRACES.extract({_TRACEPARENT: text}, Context()) for text in report.traceparents)
+    return [Link(get_current_span(context).get_span_context()) for context in contexts]
 
 
 def _attributes(report: QueryReport) -> dict[str, str | int]:

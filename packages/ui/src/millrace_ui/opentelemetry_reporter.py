@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 
 import millrace
 from millrace.contracts import MetricsReporter, QueryReport
@@ -27,6 +27,16 @@ class OpenTelemetryOptions:
         default=200,
         doc="The number of a query's partitions above which they are added up by topic.",
     )
+    max_links: Annotated[int, Ge(0), Le(128)] = option(
+        "max-links",
+        default=0,
+        doc="The number of a micro-batch's messages, at most, whose traces its span links to: by their header "
+        "traceparent, where its flag says that the trace is sampled. With 0, executors read no headers.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.max_links and not self.spans:
+            raise ValueError("option 'max-links' requires 'spans' = 'true', since links are of spans")
 
 
 class OpenTelemetryReporter(MetricsReporter):
@@ -34,6 +44,11 @@ class OpenTelemetryReporter(MetricsReporter):
 
     Options = OpenTelemetryOptions
     options: OpenTelemetryOptions
+
+    @property
+    def max_trace_links(self) -> int:
+        """The number of links of a span, at most."""
+        return self.options.max_links
 
     def open(self) -> None:
         """Create the instruments.

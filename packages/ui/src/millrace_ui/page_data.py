@@ -12,7 +12,14 @@ from millrace.errors import OptionsError
 from millrace_ui.health import Health
 from millrace_ui.health_view import health_view
 from millrace_ui.jobs_view import jobs_view
-from millrace_ui.query_details import kafka_of_queries, plan_of, why_idle
+from millrace_ui.query_details import (
+    MalformedSearch,
+    exactly_once_of,
+    kafka_of_queries,
+    malformed_searches,
+    plan_of,
+    why_idle,
+)
 from millrace_ui.query_history import Histories
 from millrace_ui.topics.cluster import Cluster
 from millrace_ui.topics.messages import MessageFilter, TopicReader
@@ -88,6 +95,15 @@ class PageData:
         """Return Spark's plan of a running query with the options of its reads and writes; None without it."""
         return None if self._spark is None else plan_of(self._spark, query_id)
 
+    def exactly_once(self, query_id: str) -> dict[str, Any] | None:
+        """Return the state of a query's exactly-once write; None without one."""
+        return None if self._spark is None else exactly_once_of(self._spark, query_id)
+
+    def malformed(self, query_id: str) -> list[dict[str, Any]] | None:
+        """Return the newest malformed messages of a running query with their reasons; None where it is not known."""
+        searches = None if self._spark is None else malformed_searches(self._spark, query_id)
+        return None if searches is None else [self._malformed(search) for search in searches]
+
     def jobs(self) -> list[dict[str, Any]]:
         """Return the pipelines and SQL statements of this process."""
         return jobs_view(self._jobs.descriptions(), self.histories.histories())
@@ -120,6 +136,12 @@ class PageData:
         servers = kafka.get("bootstrap.servers")
         command = f"millrace doctor --bootstrap-servers {servers}" if servers else "millrace doctor"
         return health_view(state, kafka, command)
+
+    def _malformed(self, search: MalformedSearch) -> dict[str, Any]:
+        found = TopicReader(search.kafka, search.wanted, shows_payloads=self._shows_payloads).newest()
+        letters = {"columns": found["columns"], "rows": found["rows"]} if search.has_dead_letters else None
+        reasons = [] if search.has_dead_letters else found["malformedReasons"]
+        return {"topic": search.wanted.topic, "letters": letters, "reasons": reasons, "searched": found["searched"]}
 
     def _kafka(self) -> Mapping[str, str]:
         if self._cluster is not None:

@@ -39,7 +39,8 @@ class PrometheusOptions:
     stalled_after_s: Annotated[int, Ge(1)] = option(
         "stalled-after-s",
         default=300,
-        doc="The seconds without progress after which /healthz reports a query that has something to read.",
+        doc="The seconds without progress after which /healthz reports a query that has something to read. Longer than "
+        "the interval of its trigger.",
     )
 
 

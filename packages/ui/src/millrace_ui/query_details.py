@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import millrace
 from millrace.api.query_explanation import explain_query, explained_parts
+from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError
 from millrace_ui.query_history import QueryHistory
+from millrace_ui.topics.messages import MAX_MESSAGES, MessageFilter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,7 +19,24 @@ if TYPE_CHECKING:
 
     from millrace.idle.model import WhyIdle
 
+MAX_SHOWN_LETTERS = 20
+"""The number of the newest dead letters that a query's view shows."""
+
 _PROPERTIES = "properties."
+
+
+class MalformedSearch(NamedTuple):
+    """A search for the malformed messages of a query.
+
+    Attributes:
+        kafka: Kafka's client properties.
+        wanted: The messages: of the topic of dead letters, or those read, of which the malformed ones count.
+        has_dead_letters: Whether they are dead letters.
+    """
+
+    kafka: Mapping[str, str]
+    wanted: MessageFilter
+    has_dead_letters: bool = False
 
 
 def why_idle(spark: SparkSession, query_id: str, history: QueryHistory | None) -> dict[str, Any] | None:
@@ -60,12 +80,48 @@ def plan_of(spark: SparkSession, query_id: str) -> dict[str, Any] | None:
     }
 
 
+def exactly_once_of(spark: SparkSession, query_id: str) -> dict[str, Any] | None:
+    """Return the state of a running query's exactly-once write; None where it does not run, or not write so."""
+    query = _running(spark, query_id)
+    state = None if query is None else millrace.exactly_once_state(query)
+    if state is None:
+        return None
+    ledgers = [
+        {**dataclasses.asdict(ledger), "written_at": ledger.written_at.isoformat(), "is_own": ledger.query == query_id}
+        for ledger in state.ledgers
+    ]
+    hidden = [{"partition": f"{topic}-{number}", "records": n} for (topic, number), n in state.open_records.items()]
+    command = "millrace.exactly_once_state(query)"
+    return {"prefix": state.prefix, "tasks": state.tasks, "ledgers": ledgers, "open": hidden, "command": command}
+
+
+def malformed_searches(spark: SparkSession, query_id: str) -> list[MalformedSearch] | None:
+    """Return the searches for the malformed messages of a running query; None where it does not run."""
+    query = _running(spark, query_id)
+    if query is None:
+        return None
+    reads = [part.given for part in explained_parts(query) if part.name.startswith("read")]
+    return [search for given in reads for search in _searches(given)]
+
+
 def kafka_of_queries(spark: SparkSession) -> dict[str, str]:
     """Return Kafka's client properties of a running query that reads or writes by millrace; none without one."""
     for query in spark.streams.active:
         for part in explained_parts(query):
             return {name: text for name, text in part.given.items() if name.startswith(_PROPERTIES)}
     return {}
+
+
+def _searches(given: Mapping[str, str]) -> Iterator[MalformedSearch]:
+    """Yield the topic of dead letters of a read, or else its own topics."""
+    options = configure_source(given, warns=False).options
+    kafka = {name.removeprefix(_PROPERTIES): value for name, value in given.items() if name.startswith(_PROPERTIES)}
+    letters = next((value for name, value in given.items() if name.lower() == "dirty-data.collector.topic"), None)
+    if letters is not None:
+        yield MalformedSearch(kafka, MessageFilter(letters, MAX_SHOWN_LETTERS), has_dead_letters=True)
+        return
+    for topic in options.topics:
+        yield MalformedSearch(kafka, MessageFilter(topic, MAX_MESSAGES, options.value_format or ""))
 
 
 def _why(query: StreamingQuery) -> WhyIdle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from array import array
 from collections import deque
@@ -54,16 +55,25 @@ class QueryHistory:
         samples: The figures of its newest micro-batches.
         partitions: The names of all its partitions so far, as ``topic-0``; a sample's lags are in this order.
         lags: The lags of all partitions after each of the newest micro-batches.
+        progressed_at: When its last micro-batch ended, or it started, in seconds since 1970.
+        heard_at: When its last event was, in seconds since 1970.
     """
 
     report: QueryReport
     samples: deque[MicroBatchFigures] = field(default_factory=lambda: deque(maxlen=MAX_SAMPLES))
     partitions: dict[str, int] = field(default_factory=dict)
     lags: deque[tuple[float, array[int]]] = field(default_factory=lambda: deque(maxlen=MAX_LAG_SAMPLES))
+    progressed_at: float = 0.0
+    heard_at: float = 0.0
 
     def add(self, report: QueryReport) -> None:
         """Add a report; its figures count where it tells of a micro-batch."""
         self.report = report
+        # Spark reports a micro-batch that has ended with the time when it began
+        ended_at = report.time + report.phases.get("triggerExecution", 0) / 1000 if report.has_run else report.time
+        self.heard_at = max(self.heard_at, ended_at)
+        if report.has_run or report.batch_id is None:
+            self.progressed_at = self.heard_at
         if report.has_run and report.batch_id is not None:
             self.samples.append(_sample(report, report.batch_id))
             self._add_lags(report)
@@ -124,7 +134,9 @@ class Histories:
 
 
 def _copy(history: QueryHistory) -> QueryHistory:
-    return QueryHistory(history.report, history.samples.copy(), dict(history.partitions), history.lags.copy())
+    return dataclasses.replace(
+        history, samples=history.samples.copy(), partitions=dict(history.partitions), lags=history.lags.copy()
+    )
 
 
 def _sample(report: QueryReport, batch_id: int) -> MicroBatchFigures:

@@ -71,7 +71,7 @@ def _routes_for_machines(histories: Histories, settings: Settings) -> list[Route
         return Response(text, headers={"content-type": content_type})
 
     def health(_request: Request) -> Response:
-        state = health_of(histories.reports(), time.time(), settings.stalled_after_s)
+        state = health_of(histories.histories(), time.time(), settings.stalled_after_s)
         return PlainTextResponse(f"{state.sentence}\n", status_code=200 if state.is_well else 503)
 
     return [Route("/metrics", metrics), Route("/healthz", health)]

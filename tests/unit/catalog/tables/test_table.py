@@ -55,6 +55,13 @@ def test_the_data_source_reads_it_by_its_options(options: dict[str, str], key: b
     assert source.value_format.options.ignored_scope == options.get("json.ignore-parse-errors.scope", "field")
 
 
+def test_a_notebook_shows_its_columns_without_secrets() -> None:
+    shown = table(key=b'{"id": 1}')._repr_html_()
+    assert "<caption>orders</caption>" in shown
+    assert "<td>id</td><td>BIGINT</td><td>value</td>" in shown
+    assert "s3cr3t" not in shown
+
+
 def test_its_texts() -> None:
     made = table(
         {"json.infer-schema.nested": "struct", "json.rescued-data-column": "rest"}, b'{"id": "x"}', is_upsert=True

@@ -156,6 +156,17 @@ def test_a_wrong_value_is_refused(plugin, name, value, expected):
         (KafkaPipelineSource, {"topic": "a", "topic-pattern": "b"}, ["topic-pattern"]),
         (KafkaPipelineSource, {"topic": "a", "scan.startup.mode": "timestamp"}, ["scan.startup.timestamp-millis"]),
         (KafkaPipelineSource, {"topic": "a", "scan.startup.timestamp-millis": "5"}, ["scan.startup.timestamp-millis"]),
+        (KafkaPipelineSource, {"topic": "a", "scan.startup.timestamp": "2026-11-27"}, ["scan.startup.timestamp"]),
+        (
+            KafkaPipelineSource,
+            {
+                "topic": "a",
+                "scan.startup.mode": "timestamp",
+                "scan.startup.timestamp": "2026-11-27",
+                "scan.startup.timestamp-millis": "5",
+            },
+            ["scan.startup.timestamp"],
+        ),
         (KafkaPipelineSource, {"topic": "a", "key.fields-prefix": "k_"}, ["key.fields-prefix"]),
         (
             KafkaPipelineSource,

@@ -34,6 +34,11 @@ READ = {
         "scan.startup.specific-offsets",
         "partition:0,offset:42",
     ),
+    "scan.startup.timestamp": (
+        {"scan.startup.mode": "timestamp", "scan.startup.timestamp": "2026-11-27 15:00:05 Europe/Berlin"},
+        "scan.startup.timestamp-millis",
+        "1795788005000",
+    ),
     "scan.startup.timestamp-millis": (
         {"scan.startup.mode": "timestamp", "scan.startup.timestamp-millis": "42"},
         "scan.startup.timestamp-millis",

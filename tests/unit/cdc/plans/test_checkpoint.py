@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from millrace.checkpoint_folder import CheckpointFolder
 from millrace.errors import MillraceError
-from millrace.sink.committer.checkpoint_folder import CheckpointFolder
 from millrace_cdc.plans.checkpoint import read_start
 from millrace_cdc.plans.model import PlannedStart
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from millrace_cli.demo.orders import orders
 from millrace_cli.demo.run import StopRequests
+from support.waiting import wait_until
 
 
 @pytest.fixture
@@ -53,6 +56,24 @@ def test_a_raising_block_after_the_signal_does_not_begin(requests: StopRequests)
     with pytest.raises(KeyboardInterrupt), requests.raising():
         begun = True
     assert not begun
+
+
+def test_a_signal_while_a_module_is_imported_waits_for_its_end(
+    requests: StopRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Else Python may keep its lock of imports, for which Spark's thread waits
+    lines = ("import os, signal", "os.kill(os.getpid(), signal.SIGINT)", "is_whole = True")
+    (tmp_path / "interrupted.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = []
+
+    def import_and_wait() -> None:
+        modules.append(importlib.import_module("interrupted"))
+        wait_until(lambda: False, "the interrupt")
+
+    with pytest.raises(KeyboardInterrupt), requests.raising():
+        import_and_wait()
+    assert [module.is_whole for module in modules] == [True]
 
 
 def test_orders_have_few_returned_goods_and_differ_only_in_time() -> None:

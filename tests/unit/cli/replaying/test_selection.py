@@ -10,7 +10,7 @@ from confluent_kafka import Message
 
 from millrace.contracts import DeadLetter, dead_letter_headers
 from millrace_cli.commands.dlq import dlq
-from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets, parse_time
+from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets
 from millrace_cli.replaying.summary import Summary, error_kind, time_range
 from millrace_cli.row_filter import parse_row_filter
 
@@ -55,14 +55,11 @@ def test_letters_are_selected_where_every_part_holds(selection: DeadLetterSelect
     assert [message.offset() for message in selection.of(LETTERS)] == offsets
 
 
-def test_offsets_and_times_are_parsed() -> None:
+def test_offsets_are_parsed() -> None:
     assert parse_offsets(["0:7", "1:10-20", "1:30-"]) == {0: [(7, 7)], 1: [(10, 20), (30, float("inf"))]}
-    assert parse_time("1970-01-01 00:01") == parse_time("1970-01-01T01:01:00+01:00") == 60_000
     for wrong in (["7"], ["0:9-8"], ["0:-8"]):
         with pytest.raises(ValueError, match="expected"):
             parse_offsets(wrong)
-    with pytest.raises(ValueError, match="expected a time such as"):
-        parse_time("yesterday")
 
 
 def test_letters_are_counted_by_what_they_have_in_common() -> None:

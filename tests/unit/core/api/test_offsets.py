@@ -22,6 +22,10 @@ NONE, EARLIEST, LATEST = (
             {"scan.startup.mode": "timestamp", "scan.startup.timestamp-millis": 1_767_323_045_678},
         ),
         (
+            KafkaOffsetsInitializer.timestamp("2026-11-27 16:00"),
+            {"scan.startup.mode": "timestamp", "scan.startup.timestamp": "2026-11-27 16:00"},
+        ),
+        (
             KafkaOffsetsInitializer.committed_offsets(),
             {"scan.startup.mode": "group-offsets", "properties.auto.offset.reset": "none"},
         ),

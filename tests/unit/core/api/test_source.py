@@ -282,3 +282,15 @@ def test_no_text_shows_a_secret(problems: Problems) -> None:
         "option 'properties.sasl.password' is set to a value that is not shown by set_property and to a value that is "
         "not shown by set_option; set it once",
     )
+
+
+@pytest.mark.parametrize(("bounded", "kind"), [(False, "stream"), (True, "batch")])
+def test_a_notebook_shows_its_options_without_secrets(bounded: bool, kind: str) -> None:
+    builder = orders().set_property("sasl.password", "hush<")
+    if bounded:
+        builder = builder.set_bounded(KafkaOffsetsInitializer.latest())
+    shown = builder.build()._repr_html_()
+    assert f"<caption>KafkaSource of a {kind}</caption>" in shown
+    assert "<td>topic</td><td>orders</td>" in shown
+    assert "<td>properties.sasl.password</td><td>***</td>" in shown
+    assert "hush" not in shown

@@ -417,7 +417,8 @@ def test_what_only_has_another_name_here_is_taken(name: str) -> None:
 
 class TestPage:
     def rows(self) -> str:
-        return "\n".join(line for line in PAGE.read_text().splitlines() if line.startswith("| "))
+        section = PAGE.read_text().partition("\n## Options\n")[2].partition("\n## ")[0]
+        return "\n".join(line for line in section.splitlines() if line.startswith("| "))
 
     def first_column(self) -> set[str]:
         cells = (line.split("|")[1] for line in self.rows().splitlines())

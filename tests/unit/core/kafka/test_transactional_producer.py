@@ -1,4 +1,4 @@
-"""What a producer with a transactional id remembers of its transactions, without a broker."""
+"""The memory of a producer with a transactional id of its transactions, without a broker."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import CONNECTIONS, UNREACHABLE, send
 from millrace.monitoring.split_report import PartitionCounts, SplitReport
+from millrace.monitoring.trace_report import TraceReport
 from millrace.worker import RESOURCES
 from support.waiting import PATIENCE_S, wait_until
 
@@ -24,7 +25,7 @@ COUNTS = {
     TopicPartition("a", 0): PartitionCounts(10, 100, 2, 5, None, 4),
     TopicPartition("a", 1): PartitionCounts(10, 100, 2, 5, None, 4, restores=1, state_keys=5, state_bytes=4096),
 }
-REPORT = SplitReport(3, 1, COUNTS, "reader", {"rx": 7})
+REPORT = SplitReport(3, 1, COUNTS, "reader", {"rx": 7}, traces=TraceReport("run", 3, ("00-a-b-01",), "5@h:1:aa"))
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, BinaryType, LongType, StringType, StructField, StructType
 
 from millrace.configuration.build import configure_source
 from millrace.plans.columns import read_columns
@@ -30,3 +30,9 @@ def test_others_are_read_where_the_option_says_so():
     found = {each.name: each for each in read_columns(config, None).columns}
     assert found["extra"].declared == "string"
     assert [each.difference for each in found.values() if each.name != "extra"] == [""] * (len(found) - 1)
+
+
+def test_the_types_of_the_option_are_known_without_a_session():
+    config = configure_source({**RAW, "format": "csv", "columns": "id BIGINT, tags ARRAY<STRING>"})
+    expected = StructType([StructField("id", LongType()), StructField("tags", ArrayType(StringType()))])
+    assert read_columns(config, None).schema == expected

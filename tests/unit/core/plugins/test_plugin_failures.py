@@ -6,18 +6,20 @@ import pyarrow as pa
 import pytest
 
 from millrace.errors import MessageError
-from millrace.plugins import FORMAT, plugin_manager
+from millrace.plugins import FORMAT, failures, plugin_manager
 from millrace.plugins.failures import plugin_failure
 
 BROKEN = "support.mistakes.plugins:BrokenFormat"
 SCHEMA = pa.schema([("id", pa.int32())])
 
 
-def test_kind_name_method_and_message_are_told() -> None:
+def test_kind_name_method_and_message_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     decoder = plugin_manager().load(FORMAT, BROKEN)(None).decoder(SCHEMA)
     with pytest.raises(KeyError) as raised:
         decoder.decode(None)
 
+    # A plugin in the package of this test, such as other tests have, is not the one whose module raises
+    monkeypatch.setitem(failures._loaded, f"{__package__ or __name__}.other", "another plugin")
     told = str(plugin_failure(raised.value))
 
     assert told.startswith(f"format {BROKEN!r} failed in BrokenDecoder.decode with KeyError: 'it is broken' (")

@@ -77,6 +77,38 @@ def test_values_that_do_not_fit_are_null_and_singled_out(messages: Make) -> None
     assert made.misfits == {1: misfit, 3: misfit}
 
 
+TEXT_MAP = pa.map_(pa.string(), pa.string())
+TEXT_LIST = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))
+
+
+def test_headers_are_text_where_they_are_declared_so(messages: Make) -> None:
+    chosen = parse_metadata_columns("headers AS m, header-list AS l")
+    schema = pa.schema([("m", TEXT_MAP), ("l", TEXT_LIST)])
+    assert without_metadata(schema, chosen, {}) == pa.schema([])
+    read = messages(*({"headers": headers} for headers in ([("a", b"1"), ("b", None)], [("a", b"\xff")], [])))
+
+    made = metadata_columns(schema, chosen, read, Decoded(pa.record_batch({"id": [0, 1, 2]})))
+
+    assert made.arrays["m"].to_pylist() == [[("a", "1"), ("b", None)], None, []]
+    first = [{"key": "a", "value": "1"}, {"key": "b", "value": None}]
+    assert made.arrays["l"].to_pylist() == [first, None, []]
+    reason = "its headers does not fit column 'm', which is MAP<STRING,STRING>"
+    assert made.misfits == {1: Misfit(reason, is_key=False)}
+
+
+@pytest.mark.parametrize(
+    ("key", "declared", "expected"),
+    [
+        ("headers", pa.map_(pa.string(), pa.int32()), "MAP<STRING, BINARY> or MAP<STRING, STRING>"),
+        ("header-list", pa.list_(pa.string()), "ARRAY<STRUCT<key: STRING, value: BINARY>> or ARRAY<STRUCT<key"),
+    ],
+)
+def test_headers_of_another_type_are_told(key: str, declared: pa.DataType, expected: str) -> None:
+    with pytest.raises(SchemaError) as raised:
+        without_metadata(pa.schema([("h", declared)]), parse_metadata_columns(f"{key} AS h"), {})
+    assert f"metadata column 'h' ({key}) is {expected}" in str(raised.value)
+
+
 def test_what_the_format_tells_is_a_column_too() -> None:
     chosen = parse_metadata_columns("value.table AS t, value.keys, offset")
     fields = metadata_fields(chosen, TOLD)
@@ -109,6 +141,7 @@ def test_a_message_shows_all_that_it_has(messages: Make) -> None:
     assert (row["__raw_key__"], row["__raw_value__"]) == (b"k", b"v")
     assert row["headers"] == [("a", b"2"), ("b", None)]
     assert [tuple(header.values()) for header in row["header-list"]] == [("a", b"1"), ("b", None), ("a", b"2")]
+    assert row["traceparent"] is None
     assert row["timestamp-type"] in ("NoTimestampType", "CreateTime", "LogAppendTime")
 
 

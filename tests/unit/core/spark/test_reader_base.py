@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 import tzlocal
 
-from millrace.spark.reader_base import session_time_zone, to_arrow_time_zone
+from millrace.spark.reader_base import session_time_zone
+from millrace.spark.time_zones import to_arrow_time_zone
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,11 @@
-"""The micro-batch that a streaming query has planned but not committed, read from its checkpoint.
-
-Spark writes the offsets of batch N to ``offsets/N`` before the batch (``OffsetSeqLog``) and ``commits/N`` after it
-(``CommitLog``).
-"""
+"""The micro-batch that a streaming query has planned but not committed, read from its checkpoint."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from millrace.checkpoint import CheckpointFiles, StreamOffset, find_restart_point, parse_offset_log
+from millrace.checkpoint import StreamOffset
+from millrace.offset_log import CheckpointFiles, OffsetLogEntry, find_restart_point
 
 
 class UncommittedRange(NamedTuple):
@@ -29,8 +26,8 @@ def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[Uncommit
     point = find_restart_point(checkpoint.names("offsets"), checkpoint.names("commits"))
     if point is None or point.repeated is None:
         return []
-    ends = parse_offset_log(checkpoint.read(f"offsets/{point.repeated}"))
-    starts = {} if point.done is None else parse_offset_log(checkpoint.read(f"offsets/{point.done}"))
+    ends = _offsets(checkpoint, point.repeated)
+    starts = {} if point.done is None else _offsets(checkpoint, point.done)
     ranges: dict[int, UncommittedRange] = {}
     for source, end in ends.items():
         starting_offsets = end.starting_offsets(starts.get(source, StreamOffset({})))
@@ -39,6 +36,10 @@ def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[Uncommit
                 added = UncommittedRange(at.partition, starting_offsets.get(at), stop)
                 ranges[at.partition] = _union(ranges.get(at.partition, added), added)
     return [each for _, each in sorted(ranges.items()) if each.start != each.end]
+
+
+def _offsets(checkpoint: CheckpointFiles, batch: int) -> dict[str, StreamOffset]:
+    return OffsetLogEntry.parse(checkpoint.read(f"offsets/{batch}")).stream_offsets()
 
 
 def _union(one: UncommittedRange, other: UncommittedRange) -> UncommittedRange:

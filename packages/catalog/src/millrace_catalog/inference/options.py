@@ -162,7 +162,7 @@ class DebeziumInferenceOptions(FormatOptions):
     """Options of debezium-json."""
 
     schema_include: bool = option(
-        "schema-include", default=False, doc="Whether messages include their schema beside the payload."
+        "schema-include", default=False, doc="Whether messages include their schema next to the payload."
     )
 
 

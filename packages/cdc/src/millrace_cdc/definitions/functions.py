@@ -39,7 +39,7 @@ class FunctionDefinition(PlacedRule):
     classpath: str | None = option(
         "classpath",
         default=None,
-        doc="The function in Python: module.function, or file.py:function with the file beside the pipeline's.",
+        doc="The function in Python: module.function, or file.py:function with the file next to the pipeline's.",
     )
     code: str | None = option(
         "python-code", default=None, doc="Python that defines the function eval; instead of classpath."

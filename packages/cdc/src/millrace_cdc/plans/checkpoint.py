@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from millrace.checkpoint import CheckpointFiles, find_restart_point, logged_sources, nest_by_topic, parse_offset_log
+from millrace.checkpoint import nest_by_topic
+from millrace.offset_log import CheckpointFiles, OffsetLogEntry, find_restart_point
 from millrace_catalog.jvm import HadoopFolder
 from millrace_cdc.plans.model import PlannedStart
 
@@ -38,10 +39,11 @@ def read_start(folder: CheckpointFiles, location: str) -> PlannedStart | None:
 
 
 def _offsets(text: str) -> dict[str, Any]:
-    for offset in parse_offset_log(text).values():
+    entry = OffsetLogEntry.parse(text)
+    for offset in entry.stream_offsets().values():
         return nest_by_topic(offset.positions)
     # The position of a source of tables, or nothing of one that has had no rows
-    for logged in logged_sources(text).values():
+    for logged in entry.sources.values():
         with suppress(ValueError):
             position = json.loads(logged)
             return position if isinstance(position, dict) else {}

@@ -28,7 +28,7 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.argument("topic"),
         connection_options,
         click.option("--error", metavar="TEXT", help="Only letters whose reason contains this text, ignoring case."),
-        click.option("--since", metavar="TIME", help="Only letters from this time on, such as 2026-11-23 06:00 (UTC)."),
+        click.option("--since", metavar="TIME", help="Only letters from this time on, such as 2026-11-23 06:00 UTC."),
         click.option("--until", metavar="TIME", help="Only letters before this time."),
         click.option(
             "--offsets",
@@ -152,8 +152,9 @@ def _described(counts: ReplayCounts, group: str, *, dry_run: bool) -> str:
 def _selection(
     error: str | None, since: str | None, until: str | None, offsets: tuple[str, ...], where: str | None
 ) -> DeadLetterSelection:
-    from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets, parse_time
+    from millrace_cli.replaying.selection import DeadLetterSelection, parse_offsets
     from millrace_cli.row_filter import parse_row_filter
+    from millrace_cli.times import parse_time
 
     try:
         return DeadLetterSelection(

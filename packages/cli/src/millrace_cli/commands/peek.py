@@ -12,6 +12,7 @@ import click
 from millrace_cli.connection import (
     DEFAULT_CATALOG,
     catalog_options,
+    decoding_options,
     java_properties,
     open_catalog,
     require_brokers,
@@ -31,16 +32,7 @@ INTERRUPTED = 130
     show_default=True,
     help="Number of messages, the newest by timestamp of all partitions together.",
 )
-@click.option("--format", "format_", metavar="NAME", help="Format of the messages, instead of the catalog.")
-@click.option(
-    "--schema",
-    "columns",
-    metavar="COLUMNS",
-    help="Columns, for formats that cannot infer them: 'id BIGINT, name STRING'.",
-)
-@click.option("--registry", metavar="URL", help="Schema registry, for messages that name a schema.")
-@click.option("--metadata", is_flag=True, help="Show key, headers, partition, offset and timestamp, too.")
-@click.option("--where", metavar="CONDITION", help="Only rows for which this is true, such as amount > 100.")
+@decoding_options
 @click.option("-f", "--follow", is_flag=True, help="Keep showing new messages until Ctrl-C.")
 @click.option("--limit", type=click.IntRange(1), help="With --follow: end after this many new messages.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="With --follow: end after this many seconds.")
@@ -77,20 +69,16 @@ def peek(
     from millrace_cli.peeking.decoder_choice import DecoderChoice
     from millrace_cli.peeking.peek import Following, peek_topic
     from millrace_cli.peeking.printing import RowPrinter
+    from millrace_cli.peeking.topic_read import TopicRead
     from millrace_cli.row_filter import parse_row_filter
 
     if not follow and (limit or timeout):
         raise click.UsageError("--limit and --timeout are for --follow; -n is the number of messages that are there")
     condition = None if where is None else parse_row_filter(where)
+    client = require_brokers(java_properties(bootstrap_servers, config, properties))
     choice = DecoderChoice(
-        topic,
-        require_brokers(java_properties(bootstrap_servers, config, properties)),
-        options,
+        TopicRead(topic, client, options, format_, columns, registry, metadata),
         lambda: open_catalog(catalog, bootstrap_servers, config, properties, options),
-        format_,
-        columns,
-        registry,
-        metadata,
         guesses=catalog == DEFAULT_CATALOG,
     )
     printer = RowPrinter(as_json=as_json, follows=follow)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,6 +40,7 @@ _QUICK_START = "-XX:TieredStopAtLevel=1"
 """Keep Java to its quick compiler: the demo ends before the optimizing one would pay off."""
 
 _LINE_S = 2.0
+_IMPORT_S = 0.05
 _FIRST_RESULT_TIMEOUT_S = 180.0
 _CATCH_UP_S = 10.0
 
@@ -72,11 +74,24 @@ class StopRequests:
         finally:
             self.raises = False
 
-    def _note(self, *_: object) -> None:
+    def _note(self, number: int, frame: FrameType | None) -> None:
         self._requested.set()
-        if self.raises:
+        if self.raises and _is_importing(frame):
+            # An exception while Python takes its lock of imports leaves it taken: Spark's thread would wait for ever
+            again = threading.Timer(_IMPORT_S, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+        elif self.raises:
             self.raises = False
             raise KeyboardInterrupt
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def run_demo(seconds: float, requests: StopRequests, ui_port: int | None = None) -> None:

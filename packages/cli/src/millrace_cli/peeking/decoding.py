@@ -10,11 +10,10 @@ from confluent_kafka import Message
 
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
-from millrace.errors import OptionsError
 from millrace.records.messages import Messages
 from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace.source.reader.error_policy import MalformedRecord
-from millrace.spark.schema import arrow_schema, default_schema
+from millrace.spark.schema import arrow_schema, columns_of_read
 from millrace_cli.dead_letters import dead_letter_rows
 
 
@@ -51,7 +50,7 @@ class FormatDecoder:
 
     def __init__(self, options: Mapping[str, str], schema: pa.Schema | None) -> None:
         config = configure_source(options)
-        self._columns = schema if schema is not None else arrow_schema(default_schema(config))
+        self._columns = schema if schema is not None else arrow_schema(columns_of_read(config))
         self._build = record_batch_builder_for(config, self._columns)
 
     def decode(self, messages: Sequence[Message]) -> DecodedMessages:
@@ -70,27 +69,3 @@ class DeadLetterDecoder:
     def decode(self, messages: Sequence[Message]) -> DecodedMessages:
         """Take positions and reasons from the headers of messages."""
         return DecodedMessages(dead_letter_rows(messages), [])
-
-
-def with_columns(options: Mapping[str, str], text: str) -> tuple[dict[str, str], pa.Schema]:
-    """Return options and schema of a read whose format has the columns of a text, such as ``id BIGINT``.
-
-    Raises:
-        OptionsError: The text is no list of columns, or an option is wrong.
-    """
-    from millrace_catalog.types import parse_schema
-    from millrace_catalog.types.arrow import to_arrow_schema
-    from millrace_catalog.types.spark_ddl import spark_ddl
-
-    try:
-        declared = parse_schema(text)
-    except ValueError as error:
-        raise OptionsError("source", (f"--schema: {error}",)) from None
-    given = {**options, "columns": spark_ddl(declared)}
-    config = configure_source(given)
-    others = arrow_schema(default_schema(config))
-    kinds = [field for field in others if field.name == config.options.row_kind_column]
-    metadata = [field for field in others if field.name != config.options.row_kind_column]
-    names = {field.name for field in others}
-    values = [field for field in to_arrow_schema(declared) if field.name not in names]
-    return given, pa.schema([*kinds, *values, *metadata])

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from confluent_kafka import Message
 
-from millrace_cli.peeking.decoder_choice import DecoderChoice, print_note
+from millrace_cli.peeking.decoder_choice import DecoderChoice
 from millrace_cli.peeking.decoding import DecodedMessages, MessageDecoder
 from millrace_cli.peeking.printing import RowPrinter
 from millrace_cli.peeking.topic_messages import TopicMessages
+from millrace_cli.peeking.topic_read import print_note
 from millrace_cli.row_filter import RowFilter
 
 MAX_SEARCHED = 10_000
@@ -52,7 +53,7 @@ def peek_topic(
         KeyboardInterrupt: Ctrl-C has ended it.
         MillraceError: The topic cannot be read, or not in this way.
     """
-    messages = choice.messages()
+    messages = choice.read.messages()
     if following is not None:
         messages.wait(following.deadline)
     shown = _Peek(messages, choice.decoder(messages), condition, printer)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import click
 import pyarrow as pa
 
-from millrace_cli.tables import cell_text, rows_table
+from millrace_cli.tables import cell_text, json_lines, rows_table
 
 
 class RowPrinter:
@@ -49,10 +47,6 @@ def _print_table(rows: pa.Table) -> None:
 
 
 def _print_json(rows: pa.Table) -> None:
-    for row in rows.to_pylist(maps_as_pydicts="lossy"):
-        click.echo(json.dumps(row, ensure_ascii=False, default=_json_value))
+    for line in json_lines(rows):
+        click.echo(line)
     sys.stdout.flush()
-
-
-def _json_value(value: Any) -> str:
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,19 +78,3 @@ def parse_offsets(texts: Sequence[str]) -> dict[int, list[tuple[int, float]]]:
             raise ValueError(f"expected a first offset that is not after the last, got {text!r}")
         ranges.setdefault(int(match[1]), []).append((first, last))
     return ranges
-
-
-def parse_time(text: str) -> int:
-    """Parse a time such as ``2026-11-23 06:00`` or ``2026-11-23T06:00:00+01:00``, without a zone in UTC.
-
-    Returns:
-        Milliseconds since 1970.
-
-    Raises:
-        ValueError: It is none.
-    """
-    try:
-        time = dt.datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise ValueError(f"expected a time such as 2026-11-23 06:00 or 2026-11-23T06:00:00Z, got {text!r}") from None
-    return int((time if time.tzinfo else time.replace(tzinfo=dt.UTC)).timestamp() * 1000)

@@ -50,13 +50,14 @@ class KafkaOffsetsInitializer:
         return cls(StandardOffsets.LATEST)
 
     @classmethod
-    def timestamp(cls, timestamp: int) -> KafkaOffsetsInitializer:
+    def timestamp(cls, timestamp: int | str) -> KafkaOffsetsInitializer:
         """The first record with this timestamp or a later one; the end of a partition that has none.
 
         Args:
-            timestamp: Milliseconds since 1970 UTC.
+            timestamp: Milliseconds since 1970 UTC, or a time such as ``2026-11-27 16:00``, with or without a zone.
         """
-        return cls(StandardOffsets.TIMESTAMP, {"timestamp-millis": timestamp})
+        name = "timestamp" if isinstance(timestamp, str) else "timestamp-millis"
+        return cls(StandardOffsets.TIMESTAMP, {name: timestamp})
 
     @classmethod
     def committed_offsets(

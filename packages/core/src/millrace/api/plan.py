@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from millrace.configuration.build import configure_sink, configure_source
-from millrace.errors import OptionsError
 from millrace.plans.model import JobPlan
 from millrace.plans.read import COUNTED_OFFSETS, ReadRequest, plan_read
 from millrace.plans.write import plan_write
+from millrace.spark.ddl import parse_ddl
 from millrace.spark.options import connector_options
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def plan(
 
     Args:
         options: The options of the query.
-        schema: The columns, as for ``.schema(...)``; text needs an active Spark session.
+        schema: The columns, as for ``.schema(...)``.
         streaming: Whether it is a stream, whose next micro-batch is planned; by default a batch.
         available_now: Whether the stream has the trigger ``availableNow``; implies ``streaming``.
         checkpoint: The checkpoint from which the stream continues; implies ``streaming``.
@@ -48,6 +48,7 @@ def plan(
 
     Raises:
         OptionsError: An option is wrong or unknown.
+        SchemaError: The schema is no list of columns.
         UnreachableError: No broker answered.
     """
     given = connector_options(options)
@@ -56,7 +57,7 @@ def plan(
         return plan_write(given, configure_sink(given), origins=places)
     request = ReadRequest(
         given,
-        schema=_schema(schema),
+        schema=parse_ddl(schema) if isinstance(schema, str) else schema,
         streaming=streaming or available_now or checkpoint is not None,
         available_now=available_now,
         checkpoint=checkpoint or "",
@@ -64,14 +65,3 @@ def plan(
         origins=places,
     )
     return plan_read(request, configure_source(given))
-
-
-def _schema(schema: StructType | str | None) -> StructType | None:
-    if not isinstance(schema, str):
-        return schema
-    from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
-
-    if SparkSession.getActiveSession() is None:
-        raise OptionsError("plan", ("schema: text needs an active Spark session, which parses it; give a StructType",))
-    return StructType.fromDDL(schema)

@@ -20,6 +20,7 @@ from pyspark.sql.streaming.listener import (
 from millrace.api.followers import FOLLOWERS
 from millrace.api.metrics import source_datasets, source_metrics
 from millrace.api.session_sinks import SessionSinks
+from millrace.api.session_traces import SessionTraces
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
 from millrace.failures import sentence_of
 
@@ -41,14 +42,16 @@ class QueryEvents(StreamingQueryListener):
 
     Args:
         on_report: Gets each report.
+        max_trace_links: The number of a micro-batch's messages whose traces its report has, at most.
     """
 
-    def __init__(self, on_report: Callable[[QueryReport], None]) -> None:
+    def __init__(self, on_report: Callable[[QueryReport], None], max_trace_links: int = 0) -> None:
         self._on_report = on_report
         self._last: dict[str, QueryReport] = {}
         self._lock = threading.Lock()
         self._has_failed = False
         self._sinks = SessionSinks(self._on_sink)
+        self._traces = SessionTraces(max_trace_links)
         # Runs whose sinks report to a collector of their own, which counts from its beginning
         self._with_collector: set[str] = set()
         self._sessions: list[SparkSession] = []
@@ -56,6 +59,7 @@ class QueryEvents(StreamingQueryListener):
     def follow(self, spark: SparkSession) -> None:
         """Follow all queries of a session, sinks of those that start from now on, and this process's pipelines."""
         self._sinks.open(spark)
+        self._traces.open(spark)
         spark.streams.addListener(self)
         self._sessions.append(spark)
         if self not in FOLLOWERS:
@@ -69,6 +73,7 @@ class QueryEvents(StreamingQueryListener):
             spark.streams.removeListener(self)
         self._sessions.clear()
         self._sinks.close()
+        self._traces.close()
 
     def _on_sink(self, run: str) -> None:
         last = self._last.get(run)
@@ -102,7 +107,8 @@ class QueryEvents(StreamingQueryListener):
         report = report_of(progress)
         has_run = last is None or last.batch_id != report.batch_id or report.input_rows > 0
         datasets = last.inputs if last and last.inputs and not has_run else source_datasets(progress)
-        self._hand_on(dataclasses.replace(report, has_run=has_run, sink=self._sink(report.run_id), inputs=datasets))
+        sink, traces = self._sink(report.run_id), self._traces.take(report.run_id, progress.batchId)
+        self._hand_on(dataclasses.replace(report, has_run=has_run, sink=sink, inputs=datasets, traceparents=traces))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
         """Report that a query is idle."""

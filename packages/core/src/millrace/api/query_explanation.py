@@ -59,6 +59,11 @@ def explained_parts(query: StreamingQuery) -> tuple[ExplainedPart, ...]:
     return tuple(_part(name, options) for name, options in given if _is_ours(options))
 
 
+def write_options(query: StreamingQuery) -> Mapping[str, str] | None:
+    """Return the options, with secrets, of a running query's write by millrace's sink; None for another sink."""
+    return next((part.given for part in explained_parts(query) if part.name == _WRITE), None)
+
+
 def _is_ours(options: Mapping[str, str]) -> bool:
     names = {name.lower() for name in options}
     return _SERVERS in names or "kafka.bootstrap.servers" in names

@@ -25,7 +25,7 @@ class MetricsReport:
 
     def __init__(self, spark: SparkSession, reporter: MetricsReporter) -> None:
         self.reporter = reporter
-        self._events = QueryEvents(reporter.report)
+        self._events = QueryEvents(reporter.report, reporter.max_trace_links)
         reporter.open()
         self._events.follow(spark)
 

@@ -79,14 +79,14 @@ def set_active_session(spark: SparkSession, properties: Any | None = None) -> No
     """Let this thread write with ``format("millrace")``.
 
     Only the thread that has created a classic session can write with a Python data source. Other threads fail with
-    DATA_SOURCE_NOT_FOUND unless they call this function first:
+    DATA_SOURCE_NOT_FOUND unless they call this function first::
 
         with ThreadPoolExecutor(8, initializer=millrace.set_active_session, initargs=(spark,)) as pool:
             ...
 
     `local_session`, `KafkaSink` and SQL call it themselves. Inside ``foreachBatch``, and so in pipelines, Spark has set
     the session. Threads that its callback starts need the properties of the callback's own thread too, or their writes
-    belong to no micro-batch, and exactly-once does not recognize a repeated one. Start them in each callback:
+    belong to no micro-batch, and exactly-once does not recognize a repeated one. Start them in each callback::
 
         of_callback = (batch.sparkSession, millrace.thread_properties(batch.sparkSession))
         with ThreadPoolExecutor(8, initializer=millrace.set_active_session, initargs=of_callback) as pool:
@@ -132,7 +132,7 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.redaction.regex": REDACTION_REGEX,
         "spark.sql.execution.arrow.maxBytesPerBatch": UNLIMITED_BATCH_BYTES,
-        # Exactly-once needs it: a repeated micro-batch has the same tasks, whatever the number of cores
+        # A repeated micro-batch has the same tasks, whatever the number of cores: exactly-once checks that
         "spark.sql.adaptive.streaming.stateless.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILE_MANAGER,

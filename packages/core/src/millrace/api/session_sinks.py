@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from millrace.api.session_settings import add_entry, remove_entry
 from millrace.api.sink_metrics import add_report
 from millrace.contracts.datasets import TopicDataset
 from millrace.contracts.metrics import SinkMetrics
 from millrace.monitoring.receiver import Receiver
-from millrace.monitoring.report import ReceiverAddress
-from millrace.monitoring.session_receivers import SETTING, parse_receivers, receivers_text
+from millrace.monitoring.session_receivers import SETTING, receivers_text
 from millrace.monitoring.sink_report import SinkReport
 
 if TYPE_CHECKING:
@@ -44,18 +44,14 @@ class SessionSinks:
         if self._receiver is None:
             self._receiver = Receiver("127.0.0.1", 0, SinkReport.from_bytes, self.add)
         self._sessions.append(spark)
-        spark.conf.set(SETTING, receivers_text([*_receivers(spark), self._receiver.address]))
+        add_entry(spark, SETTING, receivers_text([self._receiver.address]))
 
     def close(self) -> None:
         """Stop listening. Nothing happens the second time."""
         if self._receiver is None:
             return
         for spark in self._sessions:
-            others = [receiver for receiver in _receivers(spark) if receiver != self._receiver.address]
-            if others:
-                spark.conf.set(SETTING, receivers_text(others))
-            else:
-                spark.conf.unset(SETTING)
+            remove_entry(spark, SETTING, receivers_text([self._receiver.address]))
         self._sessions.clear()
         self._receiver.close()
         self._receiver = None
@@ -80,7 +76,3 @@ class SessionSinks:
         """Return the topics that a run has written to."""
         with self._lock:
             return tuple(self._topics.get(run, {}).values())
-
-
-def _receivers(spark: SparkSession) -> tuple[ReceiverAddress, ...]:
-    return parse_receivers(spark.conf.get(SETTING, ""))

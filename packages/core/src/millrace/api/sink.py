@@ -12,6 +12,7 @@ from millrace.api.builder import Builder
 from millrace.api.key_order import repartition_by_key
 from millrace.api.record_serializer import KafkaRecordSerializationSchema
 from millrace.configuration.build import configure_sink
+from millrace.display import html_options
 from millrace.errors import OptionsError
 from millrace.options.metadata import parse_metadata_columns
 from millrace.options.secrets import Properties
@@ -107,6 +108,10 @@ class KafkaSink:
         query = writer.start()
         _register_prefix(self.options, query)
         return query
+
+    def _repr_html_(self) -> str:
+        """Return the options for a notebook, without secrets."""
+        return html_options(self.options, "KafkaSink")
 
     def _prepare(self, rows: DataFrame) -> DataFrame:
         if self.transform is not None:

@@ -11,6 +11,7 @@ from millrace.api.offsets import KafkaOffsetsInitializer, topic_partitions_text
 from millrace.api.string_schema import SIMPLE_STRING_COLUMNS, SimpleStringSchema
 from millrace.configuration.build import configure_source
 from millrace.contracts import StandardOffsets
+from millrace.display import html_options
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT
 from millrace.streams import stream_reader
@@ -63,6 +64,10 @@ class KafkaSource:
         reader = spark.read if self.is_bounded else stream_reader(spark, name)
         reader = reader.format("millrace").options(**options)
         return (reader if schema is None else reader.schema(schema)).load()
+
+    def _repr_html_(self) -> str:
+        """Return the options for a notebook, without secrets."""
+        return html_options(self.options, "KafkaSource of a batch" if self.is_bounded else "KafkaSource of a stream")
 
 
 class KafkaSourceBuilder(Builder):

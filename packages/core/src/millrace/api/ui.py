@@ -25,6 +25,7 @@ def ui(
     token: str | None = None,
     kafka: Mapping[str, str] | None = None,
     payloads: bool = True,
+    stalled_after_s: float = 300.0,
 ) -> Any:
     """Open the live page of a session: its queries, its pipelines and SQL jobs, topics, and what Prometheus reads.
 
@@ -36,6 +37,8 @@ def ui(
         kafka: Kafka's client properties, such as ``bootstrap.servers``, with which the page looks at topics. Without
             them it looks at those of the pipelines and SQL jobs that run in this process.
         payloads: Whether the page shows keys and values of messages.
+        stalled_after_s: The seconds without progress after which ``/healthz`` reports a query that has something to
+            read. Longer than the interval of its trigger.
 
     Returns:
         The page, with ``url`` and ``close()``; a context manager.
@@ -49,7 +52,7 @@ def ui(
         page = millrace.ui(spark)
         print(page.url)
     """
-    return require_page().load()(spark, host, port, token, kafka, payloads)
+    return require_page().load()(spark, host, port, token, kafka, payloads, stalled_after_s)
 
 
 def require_page() -> EntryPoint:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Literal, Self
 import pyarrow as pa
 
 from millrace.contracts.plugin import Plugin
+from millrace.display import html_table, html_text
+from millrace.errors import MillraceError
+from millrace.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,6 +87,21 @@ class CatalogTable(ABC):
         """The columns as an Arrow schema."""
         return pa.schema([column.field for column in self.columns])
 
+    def _repr_html_(self) -> str:
+        """Return the columns for a notebook, with the reasons for their types."""
+        keys = set(self.primary_key)
+        rows = [
+            (
+                column.name,
+                column.type,
+                "primary key" if column.name in keys else column.part,
+                "yes" if column.field.nullable else "no",
+                "; ".join(column.evidence),
+            )
+            for column in self.columns
+        ]
+        return html_table(("column", "type", "part", "may be NULL", "evidence"), rows, self.name)
+
     @abstractmethod
     def read(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
         """Return its rows.
@@ -138,3 +156,11 @@ class Catalog(Plugin, ABC):
     @abstractmethod
     def create_views(self, spark: SparkSession) -> list[str]:
         """Create a temporary view of each table whose columns can be determined; return their names, sorted."""
+
+    def _repr_html_(self) -> str:
+        """Return the names of the tables for a notebook, or why they cannot be listed."""
+        try:
+            names = self.list_tables()
+        except MillraceError as error:
+            return html_text(str(error))
+        return html_table(("table",), ([name] for name in names), counted(len(names), "table"))

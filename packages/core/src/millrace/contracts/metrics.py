@@ -204,6 +204,8 @@ class QueryReport:
         sink: The metrics of its millrace sink; None where nobody collects them.
         inputs: The topics that it reads, as far as they are known.
         outputs: The topics that it has written to, where the names of topics are an option.
+        traceparents: The traces of messages that the micro-batch read, as values of their header ``traceparent``; none
+            unless a reporter asks for them.
     """
 
     query: str
@@ -222,6 +224,7 @@ class QueryReport:
     sink: SinkMetrics | None = None
     inputs: tuple[TopicDataset, ...] = ()
     outputs: tuple[TopicDataset, ...] = ()
+    traceparents: tuple[str, ...] = ()
 
 
 OnMetrics = Callable[[str, SourceMetrics | SinkMetrics], None]

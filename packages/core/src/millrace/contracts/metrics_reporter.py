@@ -15,6 +15,14 @@ class MetricsReporter(Plugin, ABC):
     return at once: keep the values, or hand them to a thread.
     """
 
+    @property
+    def max_trace_links(self) -> int:
+        """The number of a micro-batch's messages, at most, whose traces it wants in `QueryReport.traceparents`.
+
+        Executors read no headers for 0.
+        """
+        return 0
+
     def open(self) -> None:
         """Get ready before the first report, such as by listening on a port.
 

@@ -13,8 +13,8 @@ class StandardOffsets:
     """The names of the offset initializers that core uses itself, as in Flink's ``scan.startup.mode``.
 
     Core uses these names for default modes, in builders, and for the options of Spark's own Kafka connector. Their
-    plugins must have these options: ``timestamp-millis``, ``partition-timestamps`` and ``timestamp-no-match`` for
-    `TIMESTAMP`, ``specific-offsets`` for `SPECIFIC`, and ``all-partitions-named`` for both.
+    plugins must have these options: ``timestamp``, ``timestamp-millis``, ``partition-timestamps`` and
+    ``timestamp-no-match`` for `TIMESTAMP`, ``specific-offsets`` for `SPECIFIC`, and ``all-partitions-named`` for both.
     """
 
     EARLIEST = "earliest-offset"

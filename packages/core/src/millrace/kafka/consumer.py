@@ -88,7 +88,9 @@ class KafkaConsumer:
                 self.client.poll(0)
 
     def close(self) -> None:
-        """Close the client."""
+        """Close the client; nobody owns its partitions any more."""
+        with self._lock:
+            self.owner = None
         self.client.close()
 
 

@@ -7,4 +7,5 @@ a query's progress (`progress`). The user's process takes them from there (`mill
 Writes: tasks return what they have done in their commit messages. The driver adds those up and sends one report
 (`sink_report`) for each micro-batch to the user's process, if that listens (`millrace.api.sink_metrics`). Whoever
 follows all queries of a session gives it an address (`session_receivers`), so that their sinks need none.
+The traces of messages go to such followers too, where they ask for them (`trace_report`).
 """

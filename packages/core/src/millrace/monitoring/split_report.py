@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 from millrace.contracts import TopicPartition
+from millrace.monitoring.trace_report import TraceReport
 
 
 @dataclass(slots=True)
@@ -64,6 +65,7 @@ class SplitReport:
         client: The name of the client that read it; empty without statistics.
         statistics: The client's statistics.
         is_answered: Whether the sender waits for an answer: the number of malformed records of the whole query.
+        traces: The traces of its messages; None where nobody asks, or none is recorded.
     """
 
     UNREACHABLE: ClassVar[str] = (
@@ -77,11 +79,13 @@ class SplitReport:
     client: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     is_answered: bool = False
+    traces: TraceReport | None = None
 
     def to_bytes(self) -> bytes:
         """Return the report as it is sent."""
         counts = [[*partition, *partition_counts.to_list()] for partition, partition_counts in self.counts.items()]
-        fields = [self.batch, self.split, counts, self.client, self.statistics, self.is_answered]
+        traces = None if self.traces is None else asdict(self.traces)
+        fields = [self.batch, self.split, counts, self.client, self.statistics, self.is_answered, traces]
         return json.dumps(fields).encode()
 
     @classmethod
@@ -92,10 +96,11 @@ class SplitReport:
             ValueError: The bytes are no report.
         """
         try:
-            batch, split, counts, client, statistics, is_answered = json.loads(sent)
+            batch, split, counts, client, statistics, is_answered, traces = json.loads(sent)
             by_partition = {
                 TopicPartition(topic, partition): PartitionCounts(*fields) for topic, partition, *fields in counts
             }
+            report = None if traces is None else TraceReport.from_json(traces)
         except TypeError as error:
             raise ValueError(f"not a report: {error}") from error
-        return cls(batch, split, by_partition, client, statistics, is_answered)
+        return cls(batch, split, by_partition, client, statistics, is_answered, report)

@@ -14,6 +14,7 @@ METADATA_KEYS = (
     "timestamp-type",
     "headers",
     "header-list",
+    "traceparent",
     "leader-epoch",
     "__raw_key__",
     "__raw_value__",

@@ -43,5 +43,8 @@ class Properties(Mapping[str, Any]):
         return isinstance(other, Properties) and self._values == other._values
 
     def __repr__(self) -> str:
-        shown = {name: "***" if is_secret(name) else value for name, value in self._values.items()}
-        return f"Properties({shown})"
+        return f"Properties({self.masked()})"
+
+    def masked(self) -> dict[str, Any]:
+        """Return the values for people, without secrets."""
+        return {name: "***" if is_secret(name) else value for name, value in self._values.items()}

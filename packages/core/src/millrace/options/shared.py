@@ -81,11 +81,11 @@ class TableOptions:
         aliases=("metadata.list",),
         parse=parse_metadata_columns,
         doc="Additional columns with metadata, such as timestamp AS event_time, partition. Keys are topic, partition, "
-        "offset, timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, "
-        "__raw_key__, __raw_value__ and, for a read with a change data format, that format's own as value.<key>. A "
-        "schema that you give must contain these columns, with these types or others that can be cast safely. A sink "
-        "sets the record's metadata from them, except offset, timestamp-type and leader-epoch, and writes the other "
-        "columns with its format; __raw_value__ is a whole value and excludes other columns.",
+        "offset, timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), traceparent, "
+        "leader-epoch, __raw_key__, __raw_value__ and, for a read with a change data format, that format's own as "
+        "value.<key>. A schema that you give must contain these columns, with these types or others that can be cast "
+        "safely. A sink sets the record's metadata from them, except offset, timestamp-type and leader-epoch, and "
+        "writes the other columns with its format; __raw_value__ is a whole value and excludes other columns.",
     )
     columns: tuple[DeclaredColumn, ...] = option(
         "columns",

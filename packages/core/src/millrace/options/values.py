@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 KAFKA_INTERNAL_TOPICS = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 """Kafka's own topics, which a pattern never matches."""
@@ -20,7 +22,13 @@ _UNITS_MS = {
     **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
     **dict.fromkeys(("d", "day", "days"), 86_400_000),
 }
+_TIME = re.compile(
+    r"\s*(?P<day>\d{4}-\d\d-\d\d)(?:[ T](?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?))?"
+    r"\s*(?P<zone>Z|[+-]\d\d(?::?\d\d)?|UTC|[A-Z][\w+-]*/[\w/+-]+)?\s*",
+    re.ASCII,
+)
 _DURATION = re.compile(r"\s*(-?\d+)\s*([a-zA-Z]*)\s*")
+_TIMES = "'2026-11-27 16:00', '2026-11-27 16:00:05 Europe/Berlin' or '2026-11-27T15:00:05Z'"
 _ADDRESS = re.compile(r"(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]]+)(?::(\d{1,5}))?")
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 """The names that Kafka allows for topics (``org.apache.kafka.common.internals.Topic``)."""
@@ -41,6 +49,41 @@ def parse_duration_ms(text: str) -> int:
     if match is None or (unit and unit not in _UNITS_MS):
         raise ValueError("expected a duration such as '5 min', '30 s' or '500 ms'")
     return int(match[1]) * (_UNITS_MS[unit] if unit else 1)
+
+
+def parse_time_ms(text: str) -> int:
+    """Parse a time such as ``2026-11-27 16:00`` or ``2026-11-27T16:00:05.5+01:00`` into milliseconds since 1970 UTC.
+
+    A zone is an offset, ``Z``, or a name such as ``Europe/Berlin``. Without one, it is this machine's. A day alone
+    begins at 00:00.
+
+    Raises:
+        ValueError: The text is no time, or is before 1970.
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"expected a time such as {_TIMES}{_hint_at_millis(text)}")
+    try:
+        time = datetime.fromisoformat(f"{match['day']}T{match['clock'] or '00:00'}{_offset(match['zone'])}")
+        if match["zone"] and "/" in match["zone"]:
+            time = time.replace(tzinfo=ZoneInfo(match["zone"]))
+        millis = int(time.timestamp() * 1000)
+    except (ValueError, KeyError, OverflowError):
+        # No such day, clock or zone
+        raise ValueError(f"expected a time such as {_TIMES}") from None
+    if millis < 0:
+        raise ValueError("expected a time after 1970")
+    return millis
+
+
+def _offset(zone: str | None) -> str:
+    if zone is None or "/" in zone:
+        return ""
+    return "Z" if zone == "UTC" else zone
+
+
+def _hint_at_millis(text: str) -> str:
+    return "; for milliseconds there is an option timestamp-millis" if text.strip().isdecimal() else ""
 
 
 def parse_address(text: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from millrace.checkpoint import StreamOffset, find_restart_point, parse_offset_log
+from millrace.checkpoint import StreamOffset
+from millrace.checkpoint_folder import CheckpointFolder
 from millrace.errors import MillraceError
+from millrace.offset_log import OffsetLogEntry, find_restart_point
 from millrace.options.connector import SourceOptions
-from millrace.sink.committer.checkpoint_folder import CheckpointFolder
 
 
 class CheckpointState(NamedTuple):
@@ -55,7 +56,7 @@ def _names(folder: CheckpointFolder, name: str, location: str) -> list[str]:
 
 def _offset(folder: CheckpointFolder, batch: int, options: SourceOptions, location: str) -> StreamOffset | None:
     try:
-        found = list(parse_offset_log(folder.read(f"offsets/{batch}")).values())
+        found = list(OffsetLogEntry.parse(folder.read(f"offsets/{batch}")).stream_offsets().values())
     except OSError as error:
         raise MillraceError(f"the checkpoint {location} cannot be read: {error}") from error
     named = {*options.topics, *(topic for topic, _ in options.partitions)}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from millrace.configuration import SourceConfig
 from millrace.errors import MessageError, SchemaError
-from millrace.failures import reason_of
 from millrace.options.column_list import OTHERS
 from millrace.plans.parts import PlannedColumn
+from millrace.spark.ddl import parse_ddl
 from millrace.spark.schema import declared_schema, default_schema, distinct_columns
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ class ReadColumns:
     """The columns of a read.
 
     Attributes:
-        schema: The schema; None where only Spark can tell it, since the option ``columns`` declares some and there is
-            no active session.
+        schema: The schema; None where there is a problem.
         columns: The columns, with differences.
         problem: The reason why a run has no columns; empty where it has.
     """
@@ -43,7 +42,7 @@ def read_columns(config: SourceConfig, schema: StructType | None) -> ReadColumns
     """
     declared = _declared(config, schema)
     if schema is None and declared:
-        schema = _parsed(config)
+        schema = parse_ddl(declared_schema(config), "option 'columns'")
     undeclared = dataclasses.replace(config, options=dataclasses.replace(config.options, columns=()))
     try:
         found = distinct_columns(default_schema(undeclared))
@@ -68,25 +67,6 @@ def _declared(config: SourceConfig, schema: StructType | None) -> dict[str, str]
         return {field.name: field.dataType.simpleString() for field in schema}
     columns = (each for each in config.options.columns if each.name != OTHERS)
     return {each.name: _type_text(each.ddl) for each in columns}
-
-
-def _parsed(config: SourceConfig) -> StructType | None:
-    """Let an active Spark session parse the option ``columns``; None without a session.
-
-    Raises:
-        SchemaError: Spark refuses it, or the other columns that it asks for cannot be found.
-    """
-    from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
-
-    if SparkSession.getActiveSession() is None:
-        return None
-    text = declared_schema(config)
-    try:
-        return StructType.fromDDL(text)
-    except PySparkException as error:
-        raise SchemaError(f"option 'columns': {reason_of(error)}") from error
 
 
 def _type_text(ddl: str) -> str:

@@ -87,7 +87,7 @@ def count_by_reading(
         rows_count = RowCount(2 * tally.messages, False, "a message changes a row that the state may hold, or not")
     elif schema is None:
         rows_count = RowCount(
-            tally.messages if _has_one_row_a_message(config) else None, False, "the columns are known to Spark alone"
+            tally.messages if _has_one_row_a_message(config) else None, False, "the columns are not known"
         )
     else:
         rows_count = _bound_by_compaction(rows, compacted)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import takewhile
 from types import FrameType, TracebackType
 
@@ -22,6 +24,22 @@ def note_loaded(module: str, plugin: str) -> None:
     _loaded[module] = plugin
 
 
+@contextmanager
+def plugin_errors() -> Iterator[None]:
+    """Let an exception that a plugin should not raise name the plugin.
+
+    Raises:
+        PluginFailedError: A plugin has raised one.
+    """
+    try:
+        yield
+    except Exception as error:
+        failure = plugin_failure(error)
+        if failure is None:
+            raise
+        raise failure from error
+
+
 def plugin_failure(error: Exception) -> PluginFailedError | None:
     """Return the error that names the plugin which has raised another one; None where no plugin has.
 
@@ -29,22 +47,23 @@ def plugin_failure(error: Exception) -> PluginFailedError | None:
     """
     if isinstance(error, (MillraceError, MemoryError)):
         return None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        plugin = _plugin_of(str(frame.f_globals.get("__name__", "")))
-        if plugin is not None:
-            return PluginFailedError(
-                f"{plugin} failed in {frame.f_code.co_qualname} with {type(error).__name__}: "
-                f"{' '.join(str(error).split())} ({_place(frame, line, error.__traceback__)}). This is a fault of the "
-                f"plugin: report it to its author, or use another one; the environment variable "
-                f"MILLRACE_FULL_TRACEBACKS = 1 shows all frames"
-            )
+    frames = list(traceback.walk_tb(error.__traceback__))
+    # A frame of a plugin's own module says more than an earlier one of its package, such as that of a user's program
+    for find in (_loaded.get, _nearest_plugin):
+        for frame, line in frames:
+            plugin = find(str(frame.f_globals.get("__name__", "")))
+            if plugin is not None:
+                return PluginFailedError(
+                    f"{plugin} failed in {frame.f_code.co_qualname} with {type(error).__name__}: "
+                    f"{' '.join(str(error).split())} ({_place(frame, line, error.__traceback__)}). This is a fault of "
+                    f"the plugin: report it to its author, or use another one; the environment variable "
+                    f"MILLRACE_FULL_TRACEBACKS = 1 shows all frames"
+                )
     return None
 
 
-def _plugin_of(module: str) -> str | None:
-    """Return the plugin whose class is in a module or, for a module beside it, in the nearest one of its package."""
-    if module in _loaded:
-        return _loaded[module]
+def _nearest_plugin(module: str) -> str | None:
+    """Return the plugin whose class is nearest to a module in the module's package."""
     shared = {other: _shared_packages(other, module) for other in _loaded}
     nearest = max(shared, key=shared.__getitem__, default=None)
     return None if nearest is None or not shared[nearest] else _loaded[nearest]

@@ -13,6 +13,7 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TI
 
 from millrace.contracts import HEADERS, is_headers
 from millrace.records.messages import Messages, headers_column
+from millrace.records.trace_context import traceparent_of
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 HEADER_MAP = pa.map_(pa.string(), pa.binary())
@@ -94,6 +95,10 @@ def _headers_or_null(messages: Messages) -> pa.Array:
     return pc.if_else(pc.greater(pc.list_value_length(headers), 0), headers, pa.scalar(None, headers.type))
 
 
+def _traceparent(messages: Messages) -> pa.Array:
+    return pa.array(list(map(traceparent_of, messages.items)), pa.string())
+
+
 def _leader_epoch(messages: Messages) -> pa.Array:
     epochs = [message.leader_epoch() for message in messages.items]
     return pa.array([None if epoch is None or epoch < 0 else epoch for epoch in epochs], pa.int32())
@@ -110,4 +115,5 @@ TIMESTAMP_TYPE_NAME = MessageColumn(pa.string(), "STRING", _timestamp_type_name)
 HEADER_LIST = MessageColumn(HEADERS, "ARRAY<STRUCT<key: STRING, value: BINARY>>", headers_column)
 HEADER_LIST_OR_NULL = MessageColumn(HEADERS, HEADER_LIST.sql_type, _headers_or_null)
 HEADER_MAP_COLUMN = MessageColumn(HEADER_MAP, "MAP<STRING, BINARY>", _header_map)
+TRACEPARENT = MessageColumn(pa.string(), "STRING", _traceparent)
 LEADER_EPOCH = MessageColumn(pa.int32(), "INT", _leader_epoch)

@@ -28,6 +28,7 @@ _COLUMNS = {
     "timestamp-type": columns.TIMESTAMP_TYPE_NAME,
     "headers": columns.HEADER_MAP_COLUMN,
     "header-list": columns.HEADER_LIST,
+    "traceparent": columns.TRACEPARENT,
     "leader-epoch": columns.LEADER_EPOCH,
     _RAW_KEY: columns.KEY,
     "__raw_value__": columns.VALUE,

@@ -20,6 +20,11 @@ def can_hold(declared: pa.DataType, metadata_type: pa.DataType) -> bool:
         return pa.types.is_integer(declared)
     if pa.types.is_timestamp(metadata_type) and metadata_type.tz is not None:
         return pa.types.is_int64(declared)
+    if pa.types.is_map(metadata_type):
+        has_same_keys = pa.types.is_map(declared) and declared.key_type == metadata_type.key_type
+        return has_same_keys and can_hold(declared.item_type, metadata_type.item_type)
+    if metadata_type == HEADERS:
+        return _are_text_headers(declared)
     return pa.types.is_binary(metadata_type) and pa.types.is_string(declared)
 
 
@@ -29,7 +34,14 @@ def describe_types(metadata_type: pa.DataType, sql_type: str) -> str:
         return f"{sql_type} or another integer type"
     if pa.types.is_timestamp(metadata_type) and metadata_type.tz is not None:
         return f"{sql_type} or BIGINT (ms since 1970)"
-    return f"{sql_type} or STRING" if pa.types.is_binary(metadata_type) else sql_type
+    return f"{sql_type} or {sql_type.replace('BINARY', 'STRING')}" if "BINARY" in sql_type else sql_type
+
+
+def _are_text_headers(declared: pa.DataType) -> bool:
+    """Return whether a type is `HEADERS` with values that are text."""
+    if not (pa.types.is_list(declared) and pa.types.is_struct(declared.value_type)):
+        return False
+    return [(field.name, field.type) for field in declared.value_type] == [("key", pa.string()), ("value", pa.string())]
 
 
 class CastColumn(NamedTuple):
@@ -51,7 +63,8 @@ def cast_safely(column: pa.Array, declared: pa.DataType) -> CastColumn:
     try:
         return CastColumn(_cast(column, declared))
     except pa.ArrowInvalid:
-        fits = np.array([_fits(column.slice(row, 1), declared) for row in range(len(column))])
+        # Not by slices: of a nested column, values outside of a slice are cast, too
+        fits = np.array([_fits(column.take([row]), declared) for row in range(len(column))])
     kept = column.filter(pa.array(fits))
     places = pa.array(np.cumsum(fits) - 1, mask=~fits)
     return CastColumn(_cast(kept, declared).take(places), tuple(np.flatnonzero(~fits).tolist()))

@@ -41,6 +41,7 @@ class WriteTask:
         write: The id of a batch write inside foreachBatch; empty for a streaming write.
         planned: What the checkpoint says of the micro-batch, where brokers may have forgotten the query.
         is_measured: Whether somebody follows the session's queries.
+        may_divide_anew: Whether Spark may divide a repeated micro-batch into other tasks than before.
     """
 
     index: int
@@ -53,6 +54,7 @@ class WriteTask:
     write: str = ""
     planned: PlannedBatch | None = None
     is_measured: bool = False
+    may_divide_anew: bool = False
 
     @property
     def may_be_repeated(self) -> bool:

@@ -13,7 +13,6 @@ from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
 from millrace.pyspark_internals import BESIDE_STREAMS, TRACKS_ASYNCHRONOUSLY, session_setting, streaming_query_id
 from millrace.sink.write_task import WriteTask
-from millrace.spark.division import check_division_is_repeatable
 from millrace.spark.errors import user_errors
 from millrace.spark.options import asynchronous_progress
 from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase, task_reports
@@ -69,8 +68,6 @@ class BatchWriter(WriterBase, DataSourceArrowWriter):
             if session_setting(context, BESIDE_STREAMS) and not context.partitionId():
                 logger.warning(_BESIDE_STREAMS, self._config.options.transactional_id_prefix)
             return WriteTask(context.partitionId(), TASK_COUNT_UNKNOWN, self._write_id)
-        with user_errors():
-            if session_setting(context, TRACKS_ASYNCHRONOUSLY):
-                raise asynchronous_progress()
-            check_division_is_repeatable(context, is_batch=True)
+        if session_setting(context, TRACKS_ASYNCHRONOUSLY):
+            raise asynchronous_progress()
         return self._micro_batch_task(context, self._write_id)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from millrace.errors import MachineError, MillraceError, PluginError, SchemaChangedError, SchemaError
-from millrace.plugins.failures import plugin_failure
+from millrace.plugins.failures import plugin_errors
 from millrace.pyspark_internals import hide_worker_traceback, silence_lost_worker
 
 
@@ -22,16 +22,11 @@ def user_errors() -> Iterator[None]:
     """
     silence_lost_worker()
     try:
-        yield
+        with plugin_errors():
+            yield
     except MillraceError:
         hide_worker_traceback()
         raise
-    except Exception as error:
-        failure = plugin_failure(error)
-        if failure is None:
-            raise
-        hide_worker_traceback()
-        raise failure from error
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from millrace.options.column_list import OTHERS
 from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
 from millrace.records.spark_kafka_columns import spark_kafka_schema
+from millrace.spark.ddl import parse_ddl
 
 
 def default_schema(config: SourceConfig) -> StructType:
@@ -28,6 +29,19 @@ def default_schema(config: SourceConfig) -> StructType:
     """
     row_kinds, values, metadata = _undeclared_columns(config)
     return from_arrow_schema(pa.schema([*row_kinds, *values, *metadata]))
+
+
+def columns_of_read(config: SourceConfig) -> StructType:
+    """Return the columns of a read without a schema: those of the option ``columns``, and those that are found.
+
+    Spark is told `declared_schema` or `default_schema`; here its types are parsed without it.
+
+    Raises:
+        SchemaError: The option has a wrong type, columns cannot be found, or names differ only in case.
+    """
+    if config.options.columns:
+        return distinct_columns(parse_ddl(declared_schema(config), "option 'columns'"))
+    return distinct_columns(default_schema(config))
 
 
 def declared_schema(config: SourceConfig) -> str:
@@ -49,10 +63,10 @@ def declared_schema(config: SourceConfig) -> str:
 
 
 def distinct_columns(schema: StructType) -> StructType:
-    """Return the columns of a read for which the user gave none, if Spark can tell their names apart.
+    """Return the columns of a read if Spark can tell their names apart.
 
     Raises:
-        SchemaError: Two columns, or fields of one, differ only in case, which Spark ignores by default.
+        SchemaError: Two columns, or fields of one, have the same name but for its case, which Spark ignores by default.
     """
     _check_case(schema, "")
     return schema
@@ -81,14 +95,32 @@ def arrow_schema(schema: StructType) -> pa.Schema:
     return _arrow_schema(schema.json())
 
 
+def spark_schema(schema: pa.Schema) -> StructType:
+    """Return the Spark schema of a schema of the user's in Arrow's types.
+
+    Raises:
+        SchemaError: Spark has no such type.
+    """
+    fields = []
+    for field in schema:
+        try:
+            fields.extend(from_arrow_schema(pa.schema([field])))
+        except PySparkException:
+            raise SchemaError(f"column {field.name} has Arrow's type {field.type}, which Spark does not have") from None
+    return StructType(fields)
+
+
 def _check_case(type_: DataType, path: str) -> None:
     if isinstance(type_, ArrayType | MapType):
         _check_case(type_.elementType if isinstance(type_, ArrayType) else type_.valueType, path)
     spellings: dict[str, str] = {}
     for field in type_.fields if isinstance(type_, StructType) else ():
         name = f"{path}{field.name}"
-        other = spellings.setdefault(name.lower(), name)
-        if other != name:
+        other = spellings.pop(name.lower(), None)
+        spellings[name.lower()] = name
+        if other == name:
+            raise SchemaError(f"column {name!r} is given twice: name each column once")
+        if other is not None:
             raise SchemaError(
                 f"the columns {other!r} and {name!r} differ only in case, and Spark takes them for the same: give the "
                 f"columns with .schema('id BIGINT, name STRING, ...'), and of these the one that is needed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pyspark import TaskContext
@@ -10,12 +9,9 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 
 from millrace.configuration import SinkConfig
 from millrace.sink.write_task import WriteTask
-from millrace.spark.division import check_division_is_repeatable
-from millrace.spark.errors import user_errors
-from millrace.spark.writer_base import TaskReport, WriterBase
+from millrace.spark.writer_base import WriterBase
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql.types import StructType
 
 
@@ -30,13 +26,6 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
         # Spark plans every micro-batch of a query that may run for months, some of them in a new process. As long as
         # the Java client waits, brokers may be away
         super().__init__(config, schema, check=check, connect_timeout_s=60.0)
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
-        """Write the rows of one task, on an executor."""
-        if self._config.options.is_exactly_once:
-            with user_errors():
-                check_division_is_repeatable(TaskContext.get())
-        return super().write(iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
         """Complete a micro-batch whose tasks have all written; on the driver, before Spark logs the micro-batch."""

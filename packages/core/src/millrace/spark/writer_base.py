@@ -22,6 +22,7 @@ from millrace.pyspark_internals import (
     streaming_query_id,
 )
 from millrace.sink.write_task import WriteResult, WriteTask
+from millrace.spark.division import may_divide_anew
 from millrace.spark.errors import executor_errors, user_errors
 from millrace.spark.schema import arrow_schema, column_types
 
@@ -106,7 +107,8 @@ class WriterBase:
         context = TaskContext.get()
         followed_run = query_run_id(context) if streaming_query_id(context) else ""
         receivers = parse_receivers(session_setting(context, SETTING)) if followed_run else ()
-        task = dataclasses.replace(self._task(context), is_measured=bool(receivers))
+        with user_errors():
+            task = dataclasses.replace(self._task(context), is_measured=bool(receivers))
         with executor_errors():
             result = write(self._config, self._schema, iterator, task)
         LOADED_OBJECTS.freeze()
@@ -125,7 +127,7 @@ class WriterBase:
 
     def _micro_batch_task(self, context: TaskContext, write: str = "") -> WriteTask:
         run, batch = query_run_id(context), micro_batch_id(context)
-        completed, planned = self._completed, self._planned
+        completed, planned, options = self._completed, self._planned, self._config.options
         return WriteTask(
             context.partitionId(),
             TASK_COUNT_UNKNOWN,
@@ -136,6 +138,7 @@ class WriterBase:
             completed_batch=completed.batch if completed is not None and completed.run == run else None,
             write=write,
             planned=planned if planned is not None and planned.batch == batch else None,
+            may_divide_anew=options.is_exactly_once and may_divide_anew(context, options, is_batch=bool(write)),
         )
 
     def _report(self, messages: Sequence[WriterCommitMessage | None]) -> None:

@@ -1,5 +1,7 @@
 """Conformance suites for plugins: subclass one in your tests, and pytest runs what the contract asks.
 
+An example::
+
     from millrace.testing import PartitionerSuite
 
     class TestByRegion(PartitionerSuite):

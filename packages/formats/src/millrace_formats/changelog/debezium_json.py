@@ -29,7 +29,7 @@ class DebeziumOptions(ChangeOptions):
     schema_include: bool = option(
         "schema-include",
         default=False,
-        doc="Whether messages hold their schema beside the payload, as with Kafka Connect's "
+        doc="Whether messages hold their schema next to the payload, as with Kafka Connect's "
         "value.converter.schemas.enable; such are read, not written.",
     )
 

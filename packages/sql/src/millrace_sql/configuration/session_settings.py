@@ -29,16 +29,21 @@ def session_settings(spark: SparkSession, zone: str | None) -> Iterator[None]:
     Raises:
         SqlError: Spark knows no such zone.
     """
-    with _setting(spark, _TIME_TYPE, "true"):
+    with setting(spark, _TIME_TYPE, "true"):
         if zone is None:
             yield
             return
-        with _setting(spark, TIME_ZONE, zone):
+        with setting(spark, TIME_ZONE, zone):
             yield
 
 
 @contextmanager
-def _setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+def setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    """Give a session a setting for what runs within, and then the former one again.
+
+    Raises:
+        SqlError: Spark does not take it.
+    """
     before = spark.conf.get(key, None)
     try:
         spark.conf.set(key, value)

@@ -81,7 +81,9 @@ export function stackedBars(samples, phases, label, format, clock) {
     });
     svg.append(bar);
   });
-  svg.append(text(6, 12, format(top), "start"), text(6, height + 14, clock(samples[0].time), "start"), text(width - 6, height + 14, clock(samples.at(-1).time), "end"));
+  // The end of few bars is where they end, as far as the time of their beginning leaves room
+  const end = Math.max(samples.length * step, 180) - 6;
+  svg.append(text(6, 12, format(top), "start"), text(6, height + 14, clock(samples[0].time), "start"), text(end, height + 14, clock(samples.at(-1).time), "end"));
   return svg;
 }
 

@@ -22,7 +22,9 @@ export async function queryView(id) {
     ...notes(query),
     ...(recent.length ? charts(query, recent) : [empty(texts.waiting)]),
     part(`why-${id}`, () => whyPart(id), (made) => { if (standsStill(query)) made.load(); }),
+    query.malformed ? part(`malformed-${id}`, () => malformedPart(id)) : null,
     sinkSection(query.sink),
+    query.sink && transactionsOf(query.sink) ? part(`exactly-once-${id}`, () => exactlyOncePart(id)) : null,
     partitionsSection(query),
     part(`plan-${id}`, () => planPart(id)),
     element("p", {}, link(`api/queries/${id}`, texts.data)),
@@ -102,19 +104,8 @@ function causeOf(cause) {
 }
 
 function planPart(id) {
-  const content = element("div");
-  const node = foldable(texts.planAndOptions, `plan-of-${id}`, content, command(texts.commands.plan));
-  node.addEventListener("toggle", async () => {
-    if (!node.open) return;
-    content.replaceChildren(element("p", {}, texts.loading));
-    try {
-      const found = await fetched(`api/queries/${id}/plan`);
-      content.replaceChildren(...found.parts.flatMap(optionsOf), found.parts.length ? "" : empty(texts.noOptions), element("h3", {}, texts.plan), code(found.plan));
-    } catch (error) {
-      content.replaceChildren(empty(texts.noPlan), problem(error.message));
-    }
-  });
-  return { node };
+  const draw = (found) => [...found.parts.flatMap(optionsOf), found.parts.length ? "" : empty(texts.noOptions), element("h3", {}, texts.plan), code(found.plan)];
+  return loadable(texts.planAndOptions, `plan-of-${id}`, `api/queries/${id}/plan`, draw, texts.commands.plan, empty(texts.noPlan));
 }
 
 // What was set comes first; the rest is folded away
@@ -130,10 +121,55 @@ function optionsOf(part) {
   ];
 }
 
+// Loads each time that it is opened
+function loadable(title, id, path, draw, shown, failed = "") {
+  const content = element("div", { "aria-live": "polite" });
+  const node = foldable(title, id, content, command(shown));
+  node.addEventListener("toggle", async () => {
+    if (!node.open) return;
+    content.replaceChildren(element("p", {}, texts.loading));
+    try {
+      content.replaceChildren(...draw(await fetched(path)));
+    } catch (error) {
+      content.replaceChildren(failed, problem(error.message));
+    }
+  });
+  return { node };
+}
+
+function exactlyOncePart(id) {
+  const names = Object.entries(texts.ledgerColumns);
+  const draw = (found) => [
+    figures([[texts.prefix, found.prefix], [texts.tasks, count(found.tasks)]]),
+    found.ledgers.length
+      ? wide(names.map(([, name]) => name), found.ledgers.map((one) => names.map(([key]) => (key === "is_own" ? texts.owners[one.is_own] : one[key]))), texts.ledgers)
+      : empty(texts.noLedgers),
+    found.open.length
+      ? wide(Object.values(texts.openColumns), found.open.map((one) => [one.partition, count(one.records)]), texts.openInTopics)
+      : element("p", {}, texts.noneOpen),
+  ];
+  return loadable(texts.exactlyOnceState, `exactly-once-of-${id}`, `api/queries/${id}/exactly-once`, draw, texts.commands.exactlyOnce);
+}
+
+function malformedPart(id) {
+  const draw = (found) => (found.length ? found.flatMap(malformedOf) : [empty(texts.noMalformed)]);
+  return loadable(texts.malformedReasons, `malformed-of-${id}`, `api/queries/${id}/malformed`, draw, texts.commands.malformed);
+}
+
+function malformedOf({ topic, letters, reasons, searched }) {
+  const heading = element("h3", {}, link(`#/topic/${encodeURIComponent(topic)}`, topic));
+  if (letters) return [heading, letters.rows.length ? wide(letters.columns, letters.rows, topic) : empty(texts.noMalformed)];
+  const list = element("ul", { class: "reasons" }, ...reasons.map((reason) => element("li", {}, reason)));
+  return [heading, element("p", {}, texts.amongNewest(count(searched))), reasons.length ? list : empty(texts.noMalformed)];
+}
+
+function transactionsOf(sink) {
+  return ["transactionsCommitted", "transactionsSkipped", "transactionsAborted"].some((name) => sink[name]);
+}
+
 function sinkSection(sink) {
   if (!sink) return section(texts.sink, empty(texts.noSink));
-  const transactions = ["transactionsCommitted", "transactionsSkipped", "transactionsAborted"];
-  const exactlyOnce = transactions.some((name) => sink[name]) ? texts.exactlyOnce : texts.noTransactions;
+  const exactlyOnce = transactionsOf(sink) ? texts.exactlyOnce : texts.noTransactions;
   return section(texts.sink, figures(Object.entries(sink).filter(([, value]) => typeof value === "number").map(([name, value]) => [name, count(value)])), element("p", {}, exactlyOnce), command(texts.commands.sink));
 }
 

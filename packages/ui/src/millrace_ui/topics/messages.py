@@ -73,7 +73,7 @@ class TopicReader:
         self._notes = _Notes()
         self._condition = _condition(wanted.where)
         choice = _choice(properties, wanted, self._notes)
-        self._messages: TopicMessages = choice.messages()
+        self._messages: TopicMessages = choice.read.messages()
         self._decoder: MessageDecoder = choice.decoder(self._messages)
 
     def newest(self) -> dict[str, Any]:
@@ -134,19 +134,19 @@ def _choice(properties: Mapping[str, str], wanted: MessageFilter, notes: _Notes)
     _require_command_line()
     from millrace_cli.connection import DEFAULT_CATALOG, open_catalog
     from millrace_cli.peeking.decoder_choice import DecoderChoice
+    from millrace_cli.peeking.topic_read import TopicRead
 
-    return DecoderChoice(
+    read = TopicRead(
         wanted.topic,
         properties,
         {},
-        lambda: open_catalog(DEFAULT_CATALOG, None, None, properties, {}),
         wanted.format or None,
         wanted.columns or None,
         wanted.registry or None,
         metadata=True,
-        guesses=True,
         note=notes.texts.append,
     )
+    return DecoderChoice(read, lambda: open_catalog(DEFAULT_CATALOG, None, None, properties, {}), guesses=True)
 
 
 def _require_command_line() -> None:

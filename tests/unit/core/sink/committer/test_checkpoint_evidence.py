@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from millrace.configuration import SinkConfig
-from millrace.sink.committer.checkpoint_evidence import NOTE, note_completed_batch, planned_batch
+from millrace.sink.committer.checkpoint_evidence import NOTE, copied_note, note_completed_batch, planned_batch
 from millrace.sink.committer.completed_batches import CompletedRun
 from millrace.sink.write_task import PlannedBatch
 from support.records import sink_config
@@ -46,6 +46,12 @@ def test_a_note_of_an_earlier_version_has_no_time(tmp_path: Path) -> None:
     del note["at"]
     (tmp_path / NOTE).write_text(json.dumps(note))
     assert planned_batch(config(tmp_path), None, LATER) == PlannedBatch(10, PLANNED_AT + 0.01, "me", 7)
+
+
+def test_a_copy_has_completed_its_micro_batches_with_every_sink(tmp_path: Path) -> None:
+    plan(tmp_path, 8)
+    (tmp_path / NOTE).write_text(copied_note("me", 7))
+    assert planned_batch(config(tmp_path), None, LATER) == PlannedBatch(8, PLANNED_AT + 0.008, "me", 7)
 
 
 @pytest.mark.parametrize("other", [{"prefix": "copy-2"}, {"topic": "payments"}])

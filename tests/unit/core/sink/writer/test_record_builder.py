@@ -8,6 +8,7 @@ import pytest
 from millrace.contracts import HEADERS
 from millrace.errors import MessageError
 from millrace.records.producer_records import ProducerRecords
+from millrace.records.trace_context import EXPECTED
 from millrace.sink.writer.record_builder import ColumnSerializer, RecordBuilder
 from millrace.sink.writer.topic_routing import TopicRows
 
@@ -78,6 +79,28 @@ def test_headers_that_are_declared_without_nulls_are_taken() -> None:
     header = pa.struct([pa.field("key", pa.string(), False), pa.field("value", pa.binary(), False)])
     strict = pa.array([[{"key": "a", "value": b"1"}]], pa.list_(pa.field("element", header, False)))
     assert records_with("header-list", strict).headers == [[("a", b"1")]]
+
+
+def test_traces_are_headers() -> None:
+    assert records_with("traceparent", pa.array([EXPECTED, None])).headers == [[("traceparent", EXPECTED.encode())], []]
+    assert records_with("traceparent", pa.array([], pa.string())).headers == []
+
+
+def test_a_trace_replaces_the_header_of_its_name() -> None:
+    old = [("a", b"1"), ("traceparent", b"old")]
+    columns = {"h": header_list(old, old), "t": pa.array([EXPECTED, None]), "v": pa.array([b"v", b"v"])}
+    metadata = {"header-list": "h", "traceparent": "t"}
+    records = build(RecordBuilder(to_orders, ColumnSerializer("v"), None, metadata), pa.record_batch(columns))
+    assert records.headers == [[("a", b"1"), ("traceparent", EXPECTED.encode())], old]
+
+
+def test_a_text_that_is_no_trace_names_its_row() -> None:
+    with pytest.raises(MessageError) as error:
+        records_with("traceparent", pa.array([None, "0af7"]))
+    assert str(error.value) == (
+        f"column 'c', row 1: '0af7' is no value of the header 'traceparent', such as {EXPECTED}; a record whose trace "
+        f"is NULL gets none"
+    )
 
 
 @pytest.mark.parametrize("header", [None, {"key": None, "value": b"1"}])

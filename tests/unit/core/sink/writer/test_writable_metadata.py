@@ -15,6 +15,7 @@ TYPES = {
     "timestamp": pa.timestamp("us", "UTC"),
     "headers": MAP,
     "header-list": HEADERS,
+    "traceparent": pa.string(),
     "__raw_key__": pa.binary(),
     "__raw_value__": pa.binary(),
 }
@@ -65,6 +66,7 @@ def test_columns_that_nobody_names_are_left_to_the_format() -> None:
         ("headers", HEADERS, "MAP<STRING, BINARY>"),
         ("headers", pa.map_(pa.string(), pa.string()), "MAP<STRING, BINARY>"),
         ("header-list", MAP, "ARRAY<STRUCT<key: STRING, value: BINARY>>"),
+        ("traceparent", pa.binary(), "STRING"),
         ("__raw_key__", pa.int64(), "STRING or BINARY"),
         ("__raw_value__", pa.list_(pa.binary()), "STRING or BINARY"),
     ],

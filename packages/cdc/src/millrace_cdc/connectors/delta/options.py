@@ -28,6 +28,6 @@ class DeltaSinkOptions:
     small_file_warning: Annotated[int, Gt(0)] = option(
         "sink.small-files.warning",
         default=1_000,
-        doc="From this number of files on, of less than 16 MiB in the mean, the log recommends to compact a table, "
+        doc="From this number of files on, of less than 16 MiB on average, the log recommends compacting a table, "
         "again whenever it has doubled.",
     )

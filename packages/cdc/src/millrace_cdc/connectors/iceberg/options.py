@@ -60,19 +60,19 @@ class IcebergSinkOptions:
         "partition.key",
         default=(),
         parse=parse_partition_keys,
-        doc="Partitions of tables that the sink creates, as shop.orders:country;shop.users:day(created). Beside "
-        "day, the transforms year, month, hour and truncate[width] may be there. Other tables have a transform's "
-        "partition-keys.",
+        doc="Partitions of tables that the sink creates, as shop.orders:country;shop.users:day(created). Besides "
+        "day, there are year, month, hour and truncate[width]. Tables that are not listed have the partition-keys of "
+        "their transform.",
     )
     delete_file_warning: Annotated[int, Gt(0)] = option(
         "sink.delete-files.warning",
         default=100,
-        doc="From this number of delete files on the log recommends to compact a table, again whenever it has doubled "
+        doc="From this number of delete files on, the log recommends compacting a table, again whenever it has doubled "
         "(an addition).",
     )
     small_file_warning: Annotated[int, Gt(0)] = option(
         "sink.small-files.warning",
         default=1_000,
-        doc="From this number of data files on, of less than 16 MiB in the mean, the log recommends to compact a "
+        doc="From this number of data files on, of less than 16 MiB on average, the log recommends compacting a "
         "table, again whenever it has doubled (an addition).",
     )

@@ -61,7 +61,7 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_heade
         "topic-pattern": options.topic_pattern,
         "scan.startup.mode": options.startup_mode,
         "scan.startup.specific-offsets": options.specific_offsets,
-        "scan.startup.timestamp-millis": options.timestamp_millis,
+        "scan.startup.timestamp-millis": options.startup_millis,
         "scan.topic-partition-discovery.interval": f"{options.discovery_interval_ms} ms",
         "scan.check.duplicated.group.id": str(options.check_duplicated_group).lower(),
         "scan.max-records-per-batch": str(MICRO_BATCH_RECORDS),

@@ -111,10 +111,14 @@ class KafkaPipelineSource(MessageSource):
         return self.options.prefetched_records or _SAMPLED
 
     def _startup_problems(self) -> Iterator[OptionProblem]:
+        as_text = self.options.timestamp is not None
+        time = "scan.startup.timestamp" if as_text else "scan.startup.timestamp-millis"
         given = {
             "specific-offsets": ("scan.startup.specific-offsets", self.options.specific_offsets),
-            "timestamp": ("scan.startup.timestamp-millis", self.options.timestamp_millis),
+            "timestamp": (time, self.options.startup_millis),
         }
+        if as_text and self.options.timestamp_millis is not None:
+            yield OptionProblem(time, f"{time!r} and 'scan.startup.timestamp-millis': give one of them")
         for mode, (name, value) in given.items():
             if (self.options.startup_mode == mode) != (value is not None):
                 yield OptionProblem(name, f"{name!r} and 'scan.startup.mode: {mode}' go together: give both or none")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge
 
 from millrace.options import option
-from millrace.options.values import parse_duration_ms, parse_java_pattern, parse_topics
+from millrace.options.values import parse_duration_ms, parse_java_pattern, parse_time_ms, parse_topics
 from millrace_catalog.inference.options import parse_fixed_types, parse_table_fields
 from millrace_catalog.types import Column
 from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial_schemas
@@ -57,10 +57,17 @@ class ReadOptions(KafkaOptions):
         parse=parse_specific_offsets,
         doc="With specific-offsets: the offsets, as partition:0,offset:42;partition:1,offset:300.",
     )
+    timestamp: int | None = option(
+        "scan.startup.timestamp",
+        default=None,
+        parse=parse_time_ms,
+        doc="With timestamp: the time of the first messages, such as '2026-11-27 16:00' or '2026-11-27T15:00:00Z'; "
+        "without a zone, it is that of the machine that starts the pipeline.",
+    )
     timestamp_millis: Annotated[int, Ge(0)] | None = option(
         "scan.startup.timestamp-millis",
         default=None,
-        doc="With timestamp: the time of the first messages, in milliseconds since 1970.",
+        doc="The same in milliseconds since 1970.",
     )
     discovery_interval_ms: int = option(
         "scan.topic-partition-discovery.interval",
@@ -91,6 +98,11 @@ class ReadOptions(KafkaOptions):
         doc="With ingestion.ignore-errors: how many messages may be skipped before the pipeline fails; -1 for any "
         "number.",
     )
+
+    @property
+    def startup_millis(self) -> int | None:
+        """The time of the first messages, in milliseconds since 1970; None where none is given."""
+        return self.timestamp_millis if self.timestamp is None else self.timestamp
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,10 @@ import json
 import logging
 import time
 
-from millrace.checkpoint import parse_planning_time
+from millrace.checkpoint_folder import CheckpointFolder
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError, MillraceError
-from millrace.sink.committer.checkpoint_folder import CheckpointFolder
+from millrace.offset_log import OffsetLogEntry
 from millrace.sink.committer.completed_batches import CompletedRun
 from millrace.sink.committer.ledger import is_remembered
 from millrace.sink.committer.ledger_store import ledger_topic
@@ -48,7 +48,7 @@ def planned_batch(config: SinkConfig, completed: CompletedRun | None, now: float
     folder = CheckpointFolder(config.checkpoint_location)
     try:
         batch = max(int(name) for name in folder.names(_OFFSET_LOG) if name.isdigit())
-        at = parse_planning_time(folder.read(f"{_OFFSET_LOG}/{batch}"))
+        at = OffsetLogEntry.parse(folder.read(f"{_OFFSET_LOG}/{batch}")).planning_time()
     except (OSError, ValueError, MillraceError) as error:
         logger.info("the checkpoint does not show when a micro-batch was planned: %s", error)
         return None
@@ -99,11 +99,21 @@ def note_completed_batch(config: SinkConfig, query: str, batch: int, now: float)
         logger.info("a query that is stopped for days may need 'sink.exactly-once.if-in-doubt': %s", error)
 
 
+def copied_note(query: str, batch: int) -> str:
+    """Return the note for a copy of a checkpoint: no sink has anything of its query's later micro-batches.
+
+    Args:
+        query: The query of the copy.
+        batch: The last micro-batch that is complete in it.
+    """
+    return json.dumps({"query": query, "batch": batch, "sink": None, "at": 0})
+
+
 def _noted(config: SinkConfig, folder: CheckpointFolder) -> tuple[str, int, float]:
     """Return query, micro-batch and time of the note; nothing of a note that is damaged or of another sink."""
     try:
         note = json.loads(folder.read(NOTE))
-        if note["sink"] == _sink(config):
+        if note["sink"] in (None, _sink(config)):
             return str(note["query"]), int(note["batch"]), float(note.get("at", 0))
     except (OSError, KeyError, TypeError, ValueError):
         pass

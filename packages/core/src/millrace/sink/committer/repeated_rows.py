@@ -14,10 +14,10 @@ from millrace.sink.write_task import WriteResult, WriteTask
 logger = logging.getLogger("millrace.sink")
 
 OTHER_DIVISION_ADVICE = (
-    "The query, its number of tasks or its input has changed while the micro-batch was unfinished. Start it once as it "
-    "was before; or once with .coalesce(1) before the write and 'sink.exactly-once.if-in-doubt' = 'compare', which "
-    "writes what the topic lacks; or leave out the rows of this task ('skip', some may be missing then), or write "
-    "all of them ('write', some may be in the topic twice then)"
+    "The query, its number of tasks or of cores, or its input has changed while the micro-batch was unfinished. Start "
+    "it once as it was before; or once with .coalesce(1) before the write and 'sink.exactly-once.if-in-doubt' = "
+    "'compare', which writes what the topic lacks; or leave out the rows of this task ('skip', some may be missing "
+    "then), or write all of them ('write', some may be in the topic twice then)"
 )
 
 _RECOMPUTED_ADVICE = (

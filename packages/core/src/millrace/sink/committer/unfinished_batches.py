@@ -12,11 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from millrace.configuration import SinkConfig
-from millrace.errors import FencedError
+from millrace.errors import FencedError, LedgerError
 from millrace.kafka.retry import RETRY_TIMEOUT_S, poll
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.sink.committer.ledger import LedgerEntry
-from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
+from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger, transactional_id
+from millrace.sink.committer.repeated_rows import OTHER_DIVISION_ADVICE
 from millrace.sink.write_task import WriteTask
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
@@ -90,7 +91,9 @@ def await_confirmations(
         later_timeout_s: How long to wait for tasks after it, in seconds.
 
     Raises:
-        LedgerError, ClientError: As `read_ledger`.
+        LedgerError: They have not shown it in time, and Spark may have divided the micro-batch anew; or as
+            `read_ledger`.
+        ClientError: As `read_ledger`.
     """
     earlier = sorted(index for index in unfinished.written if index < task.index)
     later = sorted(index for index in unfinished.written if index > task.index)
@@ -113,6 +116,12 @@ def _await(
         return []
 
     waiting = poll(unconfirmed, lambda left: not left, timeout_s=timeout_s)
+    if waiting and task.may_divide_anew:
+        raise LedgerError(
+            f"exactly-once by transactional id {transactional_id(config, task.index)!r}: tasks {waiting} had written "
+            f"some of micro-batch {task.batch} before, and have not shown within {timeout_s:.0f} s that they have the "
+            f"same rows again. {OTHER_DIVISION_ADVICE}"
+        )
     if waiting:
         logger.warning(
             "task %d of micro-batch %d writes without having seen that tasks %s, which had written before, have the "

@@ -20,6 +20,7 @@ from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection, divide_columns
 from millrace.records.producer_records import Headers, ProducerRecords
 from millrace.records.row_kinds import check_row_kind_column
+from millrace.records.trace_context import EXPECTED, TRACEPARENT, is_traceparent
 from millrace.sink.writer.payload_serializers import (
     ColumnSerializer,
     FormatSerializer,
@@ -71,7 +72,7 @@ class RecordBuilder:
     @property
     def has_headers_or_timestamps(self) -> bool:
         """True if rows give their records headers or timestamps."""
-        return not self.metadata.keys().isdisjoint({"headers", "header-list", "timestamp"})
+        return not self.metadata.keys().isdisjoint({"headers", "header-list", TRACEPARENT, "timestamp"})
 
     def build(self, rows: pa.RecordBatch, serialized_keys: Payloads | None = None) -> Iterator[ProducerRecords]:
         """Build the records of a batch, topic by topic.
@@ -104,7 +105,9 @@ class RecordBuilder:
     def _headers(self, rows: pa.RecordBatch, topic_rows: TopicRows) -> list[Headers] | None:
         key = "headers" if "headers" in self.metadata else "header-list"
         column = self._column(key, rows, topic_rows)
-        return None if column is None else _headers_of_column(column, self.metadata[key])
+        headers = None if column is None else _headers_of_column(column, self.metadata[key])
+        traces = self._column(TRACEPARENT, rows, topic_rows)
+        return headers if traces is None else _with_traces(headers, traces, self.metadata[TRACEPARENT])
 
     def _timestamps(self, rows: pa.RecordBatch, topic_rows: TopicRows) -> pa.Int64Array | None:
         column = self._column("timestamp", rows, topic_rows)
@@ -192,6 +195,21 @@ def _headers_of_column(column: pa.Array, name: str) -> list[Headers]:
     pairs = list(zip(_python_values(keys), _python_values(pc.struct_field(entries, "value")), strict=True))
     ends = np.cumsum(pc.list_value_length(lists).fill_null(0).to_numpy()).tolist()
     return [pairs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _with_traces(headers: list[Headers] | None, traces: pa.StringArray, column: str) -> list[Headers]:
+    """Return the headers of records, with that of their trace in place of others of its name."""
+    texts = traces.to_pylist()
+    for row, text in enumerate(texts):
+        if text is not None and not is_traceparent(text):
+            raise MessageError(
+                f"column {column!r}, row {row}: {text!r} is no value of the header {TRACEPARENT!r}, such as "
+                f"{EXPECTED}; a record whose trace is NULL gets none"
+            )
+    return [
+        each if text is None else [*(one for one in each if one[0] != TRACEPARENT), (TRACEPARENT, text.encode())]
+        for each, text in zip(headers or [[]] * len(texts), texts, strict=True)
+    ]
 
 
 def _python_values(array: pa.Array) -> Sequence[Any]:

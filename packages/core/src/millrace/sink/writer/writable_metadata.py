@@ -1,4 +1,4 @@
-"""Find the columns that hold a record's metadata: topic, partition, timestamp, headers, raw key and raw value."""
+"""Find the columns that hold a record's metadata: topic, partition, timestamp, headers, trace, key, value."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from millrace.contracts import is_headers
 from millrace.errors import SchemaError
 from millrace.options.metadata import SelectedMetadata
 from millrace.records.spark_kafka_columns import WRITABLE_SPARK_KAFKA_COLUMNS
+from millrace.records.trace_context import TRACEPARENT
 
 KEY, VALUE = "__raw_key__", "__raw_value__"
 
@@ -43,6 +44,7 @@ WRITABLE = {
     "timestamp": WritableMetadata("TIMESTAMP or BIGINT (ms since 1970)", _is_timestamp),
     "headers": WritableMetadata("MAP<STRING, BINARY>", _is_header_map),
     "header-list": WritableMetadata("ARRAY<STRUCT<key: STRING, value: BINARY>>", is_headers),
+    TRACEPARENT: WritableMetadata("STRING", pa.types.is_string),
     KEY: _TEXT_OR_BYTES,
     VALUE: _TEXT_OR_BYTES,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from millrace.contracts import TopicPartition
 from millrace.monitoring.progress import ReadProgress
@@ -11,6 +11,7 @@ from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.split_report import SplitReport
 from millrace.monitoring.totals import StreamTotals
+from millrace.monitoring.trace_report import TraceForwarder
 from millrace.options.values import split_address
 
 logger = logging.getLogger("millrace.monitoring")
@@ -25,7 +26,8 @@ class MetricsServer:
 
     def __init__(self, address: str) -> None:
         self._totals = StreamTotals()
-        self._receiver = _listen(address, self._totals) if address else None
+        self._traces = TraceForwarder()
+        self._receiver = _listen(address, self._take) if address else None
 
     @property
     def address(self) -> ReceiverAddress | None:
@@ -36,6 +38,7 @@ class MetricsServer:
         """Accept no more reports."""
         if self._receiver:
             self._receiver.close()
+        self._traces.close()
 
     def begin_batch(self, splits: int) -> int:
         """Begin a micro-batch of so many splits, and return its number."""
@@ -54,11 +57,16 @@ class MetricsServer:
         self._totals.keep_only(partitions)
         return self._totals.progress()
 
+    def _take(self, report: SplitReport) -> bytes:
+        if report.traces is not None:
+            self._traces.forward(report.traces)
+        return b"%d" % self._totals.add_report(report)
 
-def _listen(address: str, totals: StreamTotals) -> Receiver[SplitReport] | None:
+
+def _listen(address: str, on_report: Callable[[SplitReport], bytes]) -> Receiver[SplitReport] | None:
     host, port = split_address(address)
     try:
-        return Receiver(host, port, SplitReport.from_bytes, lambda report: b"%d" % totals.add_report(report))
+        return Receiver(host, port, SplitReport.from_bytes, on_report)
     except OSError as error:
         logger.warning(
             "metrics lack what executors read, since the driver cannot listen at %s: %s. Give an address of the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 
 import pyarrow as pa
 
@@ -30,8 +30,14 @@ MANY_MESSAGES = 20_000
 
 
 def read_split(
-    config: SourceConfig, schema: pa.Schema, zone: str, split: Split, metrics: SplitMetrics, error_policy: ErrorPolicy
-) -> Iterator[pa.RecordBatch]:
+    config: SourceConfig,
+    schema: pa.Schema,
+    zone: str,
+    split: Split,
+    metrics: SplitMetrics,
+    error_policy: ErrorPolicy,
+    resources: WorkerResources = RESOURCES,
+) -> Generator[pa.RecordBatch]:
     """Yield the rows of a split, in batches of exactly ``schema``.
 
     Args:
@@ -41,14 +47,15 @@ def read_split(
         split: What to read.
         metrics: Where to count what was read.
         error_policy: Handles malformed messages.
+        resources: Keeps the consumers, each of which reads one split at a time.
 
     Raises:
         DataLossError, ClientError: As `fetch`.
         MessageError, DeliveryError: As `ErrorPolicy`.
     """
     # Clients of queries that have ended may be kept, and what they report would pile up
-    RESOURCES.begin_task()
-    fetch_split = split_fetcher(config, metrics)
+    resources.begin_task()
+    fetch_split = split_fetcher(config, metrics, resources)
     if config.options.has_primary_key:
         return read_table(fetch_split, config, schema, zone, split, metrics, error_policy)
     return build_record_batches(fetch_split(split), config, schema, zone, metrics, error_policy)
@@ -72,8 +79,10 @@ def _fetch_sizes(client: Properties, split: Split) -> FetchSizes:
     return FetchSizes(many_at_once(client) if has_many else client)
 
 
-def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Split], Iterable[Messages]]:
-    """Return what fetches a split's messages by the worker's consumer: see `fetch`."""
+def split_fetcher(
+    config: SourceConfig, metrics: SplitMetrics, resources: WorkerResources = RESOURCES
+) -> Callable[[Split], Iterable[Messages]]:
+    """Return what fetches a split's messages by a consumer that is kept: see `fetch`."""
 
     def fetch_split(split: Split) -> Iterable[Messages]:
         # Spark asks for a partition, and so for an empty split, even where there is nothing to read
@@ -81,7 +90,7 @@ def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Spli
             return ()
         sizes = _fetch_sizes(config.client, split)
         return fetch(
-            consumer_for(sizes.properties),
+            consumer_for(sizes.properties, resources),
             split,
             metrics,
             fail_on_data_loss=config.options.fail_on_data_loss,
@@ -101,7 +110,7 @@ def read_table(
     split: Split,
     metrics: SplitMetrics,
     error_policy: ErrorPolicy,
-) -> Iterator[pa.RecordBatch]:
+) -> Generator[pa.RecordBatch]:
     """Yield the rows of a split of a table with a primary key: see `read_split`."""
     from millrace.source.reader.table_changes import TableReader
 
@@ -116,7 +125,7 @@ def build_record_batches(
     zone: str,
     metrics: SplitMetrics,
     error_policy: ErrorPolicy,
-) -> Iterator[pa.RecordBatch]:
+) -> Generator[pa.RecordBatch]:
     """Yield the rows of fetched messages: see `read_split`."""
     header_filter = load_header_filter(config.header_filter)
     build = record_batch_builder_for(config, schema, zone)
@@ -127,7 +136,7 @@ def build_record_batches(
             if built.malformed:
                 error_policy.handle(messages, built.malformed)
             for part in parts:
-                metrics.emitted(part.partition, part.items[-1])
+                metrics.emitted(part.partition, part.items)
             yield built.batch
         error_policy.finish()
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from itertools import islice
 
 from confluent_kafka import Message
 
 from millrace.contracts import TopicPartition
 from millrace.monitoring.split_report import PartitionCounts
+from millrace.records.trace_context import sampled_traceparents
 
 
 class SplitMetrics:
-    """Counts by partition; a batch of records costs one call."""
+    """Counts by partition; a batch of records costs one call.
 
-    def __init__(self) -> None:
+    Args:
+        max_links: The number of messages whose traces are noted, at most.
+
+    Attributes:
+        traceparents: The traces of messages.
+    """
+
+    def __init__(self, max_links: int = 0) -> None:
+        self._max_links = max_links
+        self.traceparents: list[str] = []
         self.counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
 
     def fetched(self, partition: TopicPartition, records: list[Message], value_bytes: int) -> None:
@@ -24,9 +35,11 @@ class SplitMetrics:
         count.bytes += value_bytes
         count.fetch_lag_ms = _age_ms(records[-1])
 
-    def emitted(self, partition: TopicPartition, last: Message) -> None:
-        """Note that rows were built of fetched records, up to that of ``last``."""
-        self.counts[partition].emit_lag_ms = _age_ms(last)
+    def emitted(self, partition: TopicPartition, records: list[Message]) -> None:
+        """Note that rows were built of fetched records."""
+        self.counts[partition].emit_lag_ms = _age_ms(records[-1])
+        if len(self.traceparents) < self._max_links:
+            self.traceparents += islice(sampled_traceparents(records), self._max_links - len(self.traceparents))
 
     def malformed(self, partition: TopicPartition, messages: int) -> None:
         """Count messages that are malformed."""

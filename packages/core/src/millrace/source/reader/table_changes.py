@@ -216,7 +216,7 @@ class TableReader:
     def _handle(self, messages: Messages, malformed: tuple[MalformedRecord, ...]) -> None:
         if malformed:
             self._error_policy.handle(messages, malformed)
-        self._metrics.emitted(messages.partition, messages.items[-1])
+        self._metrics.emitted(messages.partition, messages.items)
 
     def _with_kinds(self, rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
         kinds = pa.repeat(pa.scalar(kind, pa.string()), rows.num_rows)

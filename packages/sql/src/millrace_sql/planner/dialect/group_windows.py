@@ -98,19 +98,27 @@ class GroupWindowFinder:
         arguments = self._arguments(call + 2, close)
         if not arguments:
             raise ValueError(f"{name} is written {name}(ts, INTERVAL '5' MINUTE), in GROUP BY")
+        parts = self._replace_columns(edits, group, name, arguments)
         if name == "SESSION":
             edits.replaced[call] = close + 1, f"session_window({arguments[0]}, '{session_gap(arguments[1:])}')"
-        else:
-            self._wrap(edits, self._select_of(group), name, arguments)
-            edits.replaced[call] = close + 1, "window_start, window_end"
+            return
+        self._wrap(edits, self._select_of(group), name, arguments)
+        keys = "window_start, window_end, window_time" if "ROWTIME" in parts else "window_start, window_end"
+        edits.replaced[call] = close + 1, keys
+
+    def _replace_columns(self, edits: WindowEdits, group: int, name: str, arguments: list[str]) -> set[str]:
+        """Replace the calls that return parts of the window, and return the parts."""
+        parts = set()
         columns = _OF_SESSIONS if name == "SESSION" else _COLUMNS
         for index in range(self._select_of(group), self._end(group)):
             part = self._word(index).removeprefix(f"{name}_")
             if self._word(index + 1) != "(" or part not in columns or not self._word(index).startswith(f"{name}_"):
                 continue
             end = self._closing(index + 1)
-            if [_plain(each) for each in self._arguments(index + 2, end)] == [_plain(each) for each in arguments]:
+            if [_plain(text) for text in self._arguments(index + 2, end)] == [_plain(text) for text in arguments]:
                 edits.replaced.setdefault(index, (end + 1, columns[part]))
+                parts.add(part)
+        return parts
 
     def _wrap(self, edits: WindowEdits, select: int, name: str, arguments: list[str]) -> None:
         """Put the table function around the table of FROM."""

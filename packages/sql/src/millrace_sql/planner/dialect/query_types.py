@@ -191,7 +191,7 @@ class QueryTypes:
             return self._functions[node.name]
         if node.name.lower() in {"get", "try_element_at"}:
             return _element(self._type(node.expressions[0]))
-        function = FUNCTIONS.get(node.name.upper())
+        function = FUNCTIONS.get({"try_to_date": "TO_DATE"}.get(node.name.lower(), node.name.upper()))
         return None if function is None or callable(function.result) else function.result
 
 

@@ -21,8 +21,9 @@ REMOTE_TIMEOUT_S = 10.0
 UNREACHABLE = ResourceKind[bool]("unreachable checkpoint", capacity=64)
 """Checkpoints that this process has not reached, and does not try again."""
 
-# The names of file systems in Hadoop and in Arrow. Not HDFS, for which Arrow would start a Java machine in this process
+# The names of file systems in Hadoop and in Arrow
 _ARROW_SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss"}
+_HDFS = ("hdfs", "viewfs")
 
 T = TypeVar("T")
 
@@ -78,31 +79,48 @@ class CheckpointFolder:
         self._call(write)
 
     def _call(self, call: Callable[[FileSystem, str], T]) -> T:
-        # Loaded here, since most processes need no file system
-        from pyarrow.fs import LocalFileSystem
-
         scheme = urlsplit(self._location).scheme
-        if scheme in ("", "file"):
-            path = _local_path(self._location)
-            return _call(lambda: call(LocalFileSystem(), path))
+        # For HDFS, Arrow would start a Java machine in this process
         if scheme not in _ARROW_SCHEMES:
-            raise OSError(f"{scheme}:// cannot be read from Python")
+            if scheme in _HDFS:
+                raise OSError(f"{scheme}:// is not read from here")
+            return _call(lambda: call(*open_location(self._location)))
         if self._location in RESOURCES.items(UNREACHABLE):
             raise OSError(f"{self._location} could not be reached before")
         try:
-            return call_with_timeout(lambda: _call(lambda: call(*self._open_remote(scheme))), REMOTE_TIMEOUT_S)
+            return call_with_timeout(lambda: _call(lambda: call(*open_location(self._location))), REMOTE_TIMEOUT_S)
         except FileNotFoundError:
             raise
         except OSError:
             RESOURCES.put(UNREACHABLE, self._location, True)
             raise
 
-    def _open_remote(self, scheme: str) -> tuple[FileSystem, str]:
-        from pyarrow.fs import FileSystem
 
-        uri = f"{_ARROW_SCHEMES[scheme]}{self._location.removeprefix(scheme)}".rstrip("/")
-        # By default the client of Google's store tries for 15 minutes
-        return FileSystem.from_uri(f"{uri}?retry_limit_seconds={REMOTE_TIMEOUT_S}" if scheme == "gs" else uri)
+def open_location(location: str) -> tuple[FileSystem, str]:
+    """Open the file system of a folder.
+
+    Args:
+        location: A path or a URI, as Spark takes it.
+
+    Returns:
+        The file system, and the path in it.
+
+    Raises:
+        OSError: Arrow has no client for it, or the client cannot be used.
+    """
+    # Loaded here, since most processes need no file system
+    from pyarrow.fs import FileSystem, LocalFileSystem
+
+    scheme = urlsplit(location).scheme
+    if scheme in ("", "file"):
+        return LocalFileSystem(), _local_path(location)
+    if scheme not in (*_ARROW_SCHEMES, *_HDFS):
+        raise OSError(f"{scheme}:// cannot be read from Python")
+    uri = f"{_ARROW_SCHEMES.get(scheme, scheme)}{location.removeprefix(scheme)}".rstrip("/")
+    if scheme == "gs":
+        # By default its client tries for 15 minutes
+        uri += f"?retry_limit_seconds={REMOTE_TIMEOUT_S}"
+    return _call(lambda: FileSystem.from_uri(uri))
 
 
 def _call(call: Callable[[], T]) -> T:

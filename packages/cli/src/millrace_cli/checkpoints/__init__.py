@@ -1,0 +1,1 @@
+"""Checkpoints of streaming queries: reading them, and changed copies of them."""
