@@ -23,6 +23,9 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
         ("counts of counts", "exactly-once"),
         ("first rows", "at-least-once"),
         ("joined rows", "exactly-once"),
+        ("rows with and without partners", "at-least-once"),
+        ("the first three rows", "exactly-once"),
+        ("lists", "at-least-once"),
     ],
 )
 def test_grouped_upserts_are_those_of_the_final_table_when_driver_and_workers_are_killed_and_the_topic_is_compacted(

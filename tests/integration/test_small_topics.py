@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pyarrow as pa
@@ -15,7 +16,8 @@ from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
 from millrace.source.reader.dead_letters import TaskProducer
-from support.kafka import consume, wait_for_markers
+from millrace_cdc import Pipeline
+from support.kafka import consume, produce, wait_for_markers
 from support.names import unique_name
 from support.tiers import nightly_but
 
@@ -118,3 +120,21 @@ def test_pipelines_are_told_the_size(connection, small, make_topic):
     assert size is not None
     assert 0 < int(size) < LIMIT
     assert topics.fitting_batch_size([make_topic()]) is None
+
+
+@pytest.mark.nightly
+def test_changes_of_a_pipeline_fit(spark, broker, connection, small, make_topic, tmp_path):
+    origin, servers = make_topic(), f"properties.bootstrap.servers: {broker.bootstrap_servers}"
+    source = {"db": "shop", "table": "orders"}
+    orders = [{"id": number, "text": noise(250).hex()} for number in range(400)]
+    changes = [{"op": "c", "after": order, "source": source} for order in orders]
+    produce(broker.bootstrap_servers, origin, [{"value": json.dumps(change)} for change in changes])
+    pipeline = f"""
+source: {{type: kafka, {servers}, topic: {origin}, scan.startup.mode: earliest-offset}}
+sink: {{type: kafka, {servers}, topic: {small}}}
+"""
+
+    Pipeline.from_yaml(pipeline).run(spark, checkpoint_location=str(tmp_path), once=True).await_termination()
+
+    written = [json.loads(message.value())["after"] for message in consume(broker.bootstrap_servers, small)]
+    assert sorted(written, key=lambda order: order["id"]) == orders

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -103,6 +104,61 @@ def test_a_set_of_a_filter_and_groups_follows_a_table(create, upsert) -> None:
     assert "select=[city, COUNT(*), SUM(amount), MAX(amount)], changelogMode=[I,UA,D])" in explained
     assert rows_of(env, "rich") == RICH
     assert rows_of(env, "cities") == CITIES
+
+
+def folded_log(messages) -> list[tuple]:
+    """Return the rows that are left of messages of Debezium, by all of their columns."""
+    rows: Counter[tuple] = Counter()
+    for message in messages:
+        change = json.loads(message.value())
+        if change["before"] is not None:
+            rows[tuple(change["before"].values())] -= 1
+            assert rows[tuple(change["before"].values())] >= 0, "a row is taken back that was not there"
+        if change["after"] is not None:
+            rows[tuple(change["after"].values())] += 1
+    return sorted(rows.elements())
+
+
+def folded_upserts(messages) -> list[tuple]:
+    """Return the rows that are left of messages with keys."""
+    rows = {message.key(): message.value() for message in messages}
+    return sorted(tuple(json.loads(value).values()) for value in rows.values() if value is not None)
+
+
+KEYED = "'connector' = 'upsert-kafka', 'key.format' = 'json', 'value.format' = 'json'"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("columns", "options", "fold"),
+    [
+        ("city STRING, total BIGINT", "'connector' = 'kafka', 'format' = 'debezium-json'", folded_log),
+        ("city STRING, total BIGINT, PRIMARY KEY (city, total) NOT ENFORCED", KEYED, folded_upserts),
+    ],
+    ids=["a change log", "upserts by more than the group"],
+)
+def test_groups_take_their_old_results_back_where_the_table_needs_it(
+    create, upsert, make_topic, broker, columns, options, fold
+) -> None:
+    env, topics = create()
+    # The changes of a group without a key stay in their order in one partition
+    topic = make_topic()
+    env.execute_sql(
+        f"""CREATE TABLE totals ({columns}) WITH (
+            'topic' = '{topic}', 'properties.bootstrap.servers' = '{broker.bootstrap_servers}', {options})"""
+    )
+    query = "SELECT city, SUM(amount) AS total FROM accounts GROUP BY city"
+
+    result = env.execute_sql(f"INSERT INTO totals {query}")
+    for rows in (FIRST, LATER):
+        upsert(topics["accounts"], rows)
+        result.query.processAllAvailable()
+    result.get_job_client().cancel().result()
+
+    env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
+    expected = sorted(tuple(row) for row in env.sql_query(query).collect())
+    assert expected == [(city, total) for city, _, total, _ in CITIES]
+    assert fold(consume(broker.bootstrap_servers, topic)) == expected
 
 
 def test_a_batch_writes_the_same_tables(create, upsert, broker) -> None:

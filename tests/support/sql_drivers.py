@@ -140,7 +140,7 @@ class Grouping(NamedTuple):
 
     columns: str
     query: str
-    of_amounts: Callable[[list[int]], list[int]]
+    of_amounts: Callable[[list[int]], list[Any]]
 
 
 _GROUPED = "SELECT country, {} FROM orders WHERE country IS NOT NULL GROUP BY country"
@@ -178,7 +178,43 @@ GROUPINGS = {
             sum(amount * count**2 for amount, count in Counter(amounts).items()),
         ],
     ),
+    "rows with and without partners": Grouping(
+        "all_rows BIGINT, low BIGINT, high BIGINT",
+        "SELECT country, COUNT(*), COUNT(low), COUNT(high) FROM (SELECT COALESCE(a.country, b.country) AS country, "
+        "a.amount AS low, b.amount AS high FROM (SELECT * FROM orders WHERE amount < 5) AS a "
+        "FULL JOIN (SELECT * FROM orders WHERE amount > 2) AS b ON a.country = b.country AND a.amount = b.amount) "
+        "GROUP BY country",
+        lambda amounts: _outer_counts(
+            Counter(amount for amount in amounts if amount < 5), Counter(amount for amount in amounts if amount > 2)
+        ),
+    ),
+    "the first three rows": Grouping(
+        "amount BIGINT, least INT, amounts BIGINT",
+        "SELECT country, SUM(amount), MIN(amount), COUNT(*) FROM (SELECT *, ROW_NUMBER() OVER "
+        "(PARTITION BY country ORDER BY amount DESC) AS rn FROM orders WHERE country IS NOT NULL) WHERE rn <= 3 "
+        "GROUP BY country",
+        lambda amounts: [sum(_first_three(amounts)), min(_first_three(amounts)), len(_first_three(amounts))],
+    ),
+    # Rows of two partitions come in any order
+    "lists": Grouping(
+        "amounts STRING",
+        "SELECT country, ARRAY_JOIN(ARRAY_SORT(SPLIT(amounts, ',')), ',') FROM (SELECT country, "
+        "LISTAGG(CAST(amount AS STRING)) AS amounts FROM orders WHERE country IS NOT NULL GROUP BY country)",
+        lambda amounts: [",".join(map(str, sorted(amounts)))],
+    ),
 }
+
+
+def _outer_counts(low: Counter[int], high: Counter[int]) -> list[int]:
+    """Count the rows of a full join by amounts, and those that have a row of each side."""
+    pairs = sum(low[amount] * high[amount] for amount in low)
+    of_low = pairs + sum(count for amount, count in low.items() if amount not in high)
+    of_high = pairs + sum(count for amount, count in high.items() if amount not in low)
+    return [of_low + of_high - pairs, of_low, of_high]
+
+
+def _first_three(amounts: list[int]) -> list[int]:
+    return sorted(amounts)[-3:]
 
 
 class GroupedOrders:
@@ -225,7 +261,7 @@ class GroupedOrders:
                 WITH ('topic' = '{self._target}', {delivery}, {upsert});
             INSERT INTO countries {self._grouping.query}"""
 
-    def expected(self) -> dict[str, list[int]]:
+    def expected(self) -> dict[str, list[Any]]:
         """Return the result of the query over the table as it is now, by country."""
         amounts = defaultdict[str, list[int]](list)
         for row in latest_rows(self._servers, self._source):
@@ -234,7 +270,7 @@ class GroupedOrders:
                 amounts[row["country"]].append(row["amount"])
         return {country: self._grouping.of_amounts(each) for country, each in amounts.items()}
 
-    def written(self) -> dict[str, list[int]]:
+    def written(self) -> dict[str, list[Any]]:
         """Return the table that the stream has written, by country."""
         rows = latest_rows(self._servers, self._target)
         return {country: columns for country, *columns in (row.values() for row in rows)}
