@@ -68,15 +68,18 @@ def render() -> str:
         **_plugins(STATE_BACKEND, "state.backend."),
         **token,
     }
-    sink = {**_declared(SinkOptions), **_plugins(PARTITIONER, "sink.partitioner."), **token}
+    source = {**_client("consumer"), **source}
+    sink = {**_client("producer"), **_declared(SinkOptions), **_plugins(PARTITIONER, "sink.partitioner."), **token}
+    shared = dict(source.items() & sink.items())
     return "\n".join(
         [
             _HEAD,
-            _dict("_Source", {**_client("consumer"), **source}),
-            _dict("_Sink", {**_client("producer"), **sink}),
+            _dict("_Both", shared),
+            _dict("_Source", {name: text for name, text in source.items() if name not in shared}),
+            _dict("_Sink", {name: text for name, text in sink.items() if name not in shared}),
             *(_dict(f"_{_camel(name)}", options) for name, options in _formats().items()),
-            *_class("PlainSourceOptions", "_Source", "Options of a read, without those of a format."),
-            *_class("PlainSinkOptions", "_Sink", "Options of a write, without those of a format."),
+            *_class("PlainSourceOptions", "_Both, _Source", "Options of a read, without those of a format."),
+            *_class("PlainSinkOptions", "_Both, _Sink", "Options of a write, without those of a format."),
             *(line for name in _formats() for line in _of_format(name)),
             "",
         ]
@@ -84,8 +87,9 @@ def render() -> str:
 
 
 def _of_format(name: str) -> Iterator[str]:
-    yield from _class(f"{_camel(name)}SourceOptions", f"_Source, _{_camel(name)}", f"Options of a read of {name}.")
-    yield from _class(f"{_camel(name)}SinkOptions", f"_Sink, _{_camel(name)}", f"Options of a write of {name}.")
+    for side, action in (("Source", "read"), ("Sink", "write")):
+        bases = f"_Both, _{side}, _{_camel(name)}"
+        yield from _class(f"{_camel(name)}{side}Options", bases, f"Options of a {action} of {name}.")
 
 
 def _formats() -> dict[str, Names]:

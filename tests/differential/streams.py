@@ -82,9 +82,9 @@ class StreamedQuery:
         if not rows.isStreaming:
             keep(rows, 0)
             return True
-        writer = rows.writeStream.outputMode(self.plan.output_mode).option("checkpointLocation", str(folder / "spark"))
         with self._environment._running(self._query), starting(rows.sparkSession, self.plan):
-            query = writer.foreachBatch(keep).trigger(availableNow=True).start()
+            writer = rows.writeStream.outputMode(self.plan.output_mode).foreachBatch(keep).trigger(availableNow=True)
+            query = writer.option("checkpointLocation", str(folder / "spark")).start()
         try:
             return bool(query.awaitTermination(PATIENCE_S))
         except Exception as error:

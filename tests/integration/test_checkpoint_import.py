@@ -22,7 +22,7 @@ PROGRAM = Path(__file__).parents[1] / "programs" / "carry_state.py"
 PAGE = Path(__file__).parents[2] / "docs" / "from-spark-kafka.md"
 FIRST_TIME = datetime(2026, 1, 1, 10)
 RECORDS = 400
-"""As many before as after the import, of ten minutes each."""
+"""Records written before the import, and again after it: ten minutes of event time either time."""
 
 ROCKSDB = {
     "spark.sql.streaming.stateStore.providerClass": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.browser import chromium
+from support.serving import serving
 
 SITE = Path(__file__).parents[2] / "build/site"
 
@@ -27,14 +27,8 @@ def site() -> Iterator[str]:
     """The address of the site."""
     if not (SITE / "searchindex.js").exists():
         pytest.fail("there is no site in build/site: run tox -e site")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=SITE)) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=SITE))) as address:
+        yield f"http://{address}"
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +14,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from support.names import unique_name
+from support.serving import serving
 
 
 class Bucket(ThreadingHTTPServer):
@@ -130,11 +130,9 @@ def object_store(
 ) -> Iterator[Bucket]:
     """Run a store to which Arrow's client connects for ``s3://bucket``."""
     bucket = Bucket(objects, is_read_only=is_read_only)
-    threading.Thread(target=bucket.serve_forever, daemon=True).start()
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{bucket.server_port}")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "anyone")
     monkeypatch.setenv("AWS_REGION", "us-east-1")
-    yield bucket
-    bucket.shutdown()
-    bucket.server_close()
+    with serving(bucket):
+        yield bucket

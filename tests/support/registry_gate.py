@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import http.server
 import ssl
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
+
+from support.serving import serving
 
 
 @contextmanager
@@ -53,12 +54,6 @@ def gate(url: str, login: str | None = None, tls: ssl.SSLContext | None = None) 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(server) as address:
         scheme = "http" if tls is None else "https"
-        yield f"{scheme}://127.0.0.1:{server.server_address[1]}{inner.path}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        yield f"{scheme}://{address}{inner.path}"

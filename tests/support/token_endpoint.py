@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import ssl
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,8 @@ from urllib.parse import parse_qs, unquote
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from support.serving import serving
 
 CLIENT_ID = "alice"
 CLIENT_SECRET = "client-5ecret"
@@ -128,16 +129,11 @@ def token_endpoint(tls: tuple[Path, Path] | None = None) -> Iterator[TokenEndpoi
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        if tls is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*tls)
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-        endpoint.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield endpoint
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    with serving(server) as address:
+        endpoint.url = f"{'https' if tls else 'http'}://{address}"
+        yield endpoint

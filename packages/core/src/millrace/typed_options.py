@@ -21,63 +21,31 @@ Boolean: TypeAlias = bool | Literal["true", "false"]
 Integer: TypeAlias = int | str
 Value: TypeAlias = str | float | bool
 
-_Source = TypedDict(
-    "_Source",
+_Both = TypedDict(
+    "_Both",
     {
-        "changelog.mode": Literal["retract", "upsert"],
-        "changelog.primary-key": str,
         "changelog.row-kind-column": str,
-        "client.id.prefix": str,
         "columns": str,
-        "commit.offsets.on.checkpoint": Boolean,
         "connector": str,
-        "dirty-data.collector": str,
-        "dirty-data.collector.topic": str,
-        "dirty-data.collector.type": str,
-        "failOnDataLoss": Boolean,
         "format": str,
-        "includeHeaders": Boolean,
-        "infer-schema.max-columns": Integer,
-        "ingestion.error-tolerance.max-count": Integer,
-        "ingestion.ignore-errors": Boolean,
         "key.fields": str,
         "key.fields-prefix": str,
         "key.format": str,
-        "maxBytesPerTrigger": Integer,
-        "maxOffsetsPerTrigger": Integer,
-        "maxRecordsPerPartition": Integer,
-        "maxTriggerDelay": Integer,
         "metadata.columns": str,
         "metadata.list": str,
-        "minOffsetsPerTrigger": Integer,
-        "minPartitions": Integer,
-        "partition.discovery.interval.ms": Integer,
-        "properties.auto.offset.reset": Literal["earliest", "latest", "none"],
         "properties.bootstrap.servers": Value,
-        "properties.check.crcs": Value,
         "properties.client.dns.lookup": Value,
         "properties.client.id": Value,
-        "properties.client.id.prefix": str,
-        "properties.client.rack": Value,
-        "properties.commit.offsets.on.checkpoint": Boolean,
         "properties.config.providers": Value,
         "properties.connections.max.idle.ms": Value,
         "properties.enable.metrics.push": Value,
-        "properties.fetch.max.bytes": Value,
-        "properties.fetch.max.wait.ms": Value,
-        "properties.fetch.min.bytes": Value,
-        "properties.group.id": Value,
         "properties.interceptor.classes": Value,
-        "properties.isolation.level": Value,
-        "properties.max.partition.fetch.bytes": Value,
         "properties.metadata.max.age.ms": Value,
         "properties.metadata.recovery.rebootstrap.trigger.ms": Value,
         "properties.metadata.recovery.strategy": Value,
-        "properties.partition.discovery.interval.ms": Integer,
         "properties.receive.buffer.bytes": Value,
         "properties.reconnect.backoff.max.ms": Value,
         "properties.reconnect.backoff.ms": Value,
-        "properties.register.consumer.metrics": Boolean,
         "properties.request.timeout.ms": Value,
         "properties.retry.backoff.max.ms": Value,
         "properties.retry.backoff.ms": Value,
@@ -144,6 +112,49 @@ _Source = TypedDict(
         "properties.ssl.truststore.location": Value,
         "properties.ssl.truststore.password": Value,
         "properties.ssl.truststore.type": Value,
+        "topic": str,
+        "topic-pattern": str,
+        "value.fields-include": Literal["ALL", "EXCEPT_KEY"],
+        "value.fields-prefix": str,
+        "value.format": str,
+    },
+    total=False,
+)
+_Source = TypedDict(
+    "_Source",
+    {
+        "changelog.mode": Literal["retract", "upsert"],
+        "changelog.primary-key": str,
+        "client.id.prefix": str,
+        "commit.offsets.on.checkpoint": Boolean,
+        "dirty-data.collector": str,
+        "dirty-data.collector.topic": str,
+        "dirty-data.collector.type": str,
+        "failOnDataLoss": Boolean,
+        "includeHeaders": Boolean,
+        "infer-schema.max-columns": Integer,
+        "ingestion.error-tolerance.max-count": Integer,
+        "ingestion.ignore-errors": Boolean,
+        "maxBytesPerTrigger": Integer,
+        "maxOffsetsPerTrigger": Integer,
+        "maxRecordsPerPartition": Integer,
+        "maxTriggerDelay": Integer,
+        "minOffsetsPerTrigger": Integer,
+        "minPartitions": Integer,
+        "partition.discovery.interval.ms": Integer,
+        "properties.auto.offset.reset": Literal["earliest", "latest", "none"],
+        "properties.check.crcs": Value,
+        "properties.client.id.prefix": str,
+        "properties.client.rack": Value,
+        "properties.commit.offsets.on.checkpoint": Boolean,
+        "properties.fetch.max.bytes": Value,
+        "properties.fetch.max.wait.ms": Value,
+        "properties.fetch.min.bytes": Value,
+        "properties.group.id": Value,
+        "properties.isolation.level": Value,
+        "properties.max.partition.fetch.bytes": Value,
+        "properties.partition.discovery.interval.ms": Integer,
+        "properties.register.consumer.metrics": Boolean,
         "register.consumer.metrics": Boolean,
         "scan.bounded.all-partitions-named": Boolean,
         "scan.bounded.mode": str,
@@ -184,121 +195,28 @@ _Source = TypedDict(
         "state.checkpoints.num-retained": Integer,
         "table-name": str,
         "table.exec.source.idle-timeout": Integer,
-        "topic": str,
         "topic-partitions": str,
-        "topic-pattern": str,
-        "value.fields-include": Literal["ALL", "EXCEPT_KEY"],
-        "value.fields-prefix": str,
-        "value.format": str,
     },
     total=False,
 )
 _Sink = TypedDict(
     "_Sink",
     {
-        "changelog.row-kind-column": str,
-        "columns": str,
-        "connector": str,
-        "format": str,
-        "key.fields": str,
-        "key.fields-prefix": str,
-        "key.format": str,
-        "metadata.columns": str,
-        "metadata.list": str,
         "properties.acks": Value,
         "properties.batch.size": Value,
-        "properties.bootstrap.servers": Value,
         "properties.buffer.memory": Value,
-        "properties.client.dns.lookup": Value,
-        "properties.client.id": Value,
         "properties.compression.gzip.level": Value,
         "properties.compression.lz4.level": Value,
         "properties.compression.type": Value,
         "properties.compression.zstd.level": Value,
-        "properties.config.providers": Value,
-        "properties.connections.max.idle.ms": Value,
         "properties.delivery.timeout.ms": Value,
         "properties.enable.idempotence": Value,
-        "properties.enable.metrics.push": Value,
-        "properties.interceptor.classes": Value,
         "properties.linger.ms": Value,
         "properties.max.in.flight.requests.per.connection": Value,
         "properties.max.request.size": Value,
-        "properties.metadata.max.age.ms": Value,
-        "properties.metadata.recovery.rebootstrap.trigger.ms": Value,
-        "properties.metadata.recovery.strategy": Value,
         "properties.partitioner.class": Value,
-        "properties.receive.buffer.bytes": Value,
-        "properties.reconnect.backoff.max.ms": Value,
-        "properties.reconnect.backoff.ms": Value,
         "properties.register.producer.metrics": Boolean,
-        "properties.request.timeout.ms": Value,
         "properties.retries": Value,
-        "properties.retry.backoff.max.ms": Value,
-        "properties.retry.backoff.ms": Value,
-        "properties.sasl.client.callback.handler.class": Value,
-        "properties.sasl.jaas.config": Value,
-        "properties.sasl.kerberos.kinit.cmd": Value,
-        "properties.sasl.kerberos.min.time.before.relogin": Value,
-        "properties.sasl.kerberos.service.name": Value,
-        "properties.sasl.login.callback.handler.class": Value,
-        "properties.sasl.login.class": Value,
-        "properties.sasl.mechanism": Value,
-        "properties.sasl.oauthbearer.assertion.algorithm": Value,
-        "properties.sasl.oauthbearer.assertion.claim.aud": Value,
-        "properties.sasl.oauthbearer.assertion.claim.exp.seconds": Value,
-        "properties.sasl.oauthbearer.assertion.claim.iss": Value,
-        "properties.sasl.oauthbearer.assertion.claim.jti.include": Value,
-        "properties.sasl.oauthbearer.assertion.claim.nbf.seconds": Value,
-        "properties.sasl.oauthbearer.assertion.claim.sub": Value,
-        "properties.sasl.oauthbearer.assertion.file": Value,
-        "properties.sasl.oauthbearer.assertion.private.key.file": Value,
-        "properties.sasl.oauthbearer.assertion.private.key.passphrase": Value,
-        "properties.sasl.oauthbearer.assertion.template.file": Value,
-        "properties.sasl.oauthbearer.client.credentials.client.id": Value,
-        "properties.sasl.oauthbearer.client.credentials.client.secret": Value,
-        "properties.sasl.oauthbearer.jwt.retriever.class": Value,
-        "properties.sasl.oauthbearer.jwt.validator.class": Value,
-        "properties.sasl.oauthbearer.provider": str,
-        "properties.sasl.oauthbearer.provider.authority": str,
-        "properties.sasl.oauthbearer.provider.awsProfileName": str,
-        "properties.sasl.oauthbearer.provider.awsRoleArn": str,
-        "properties.sasl.oauthbearer.provider.awsRoleExternalId": str,
-        "properties.sasl.oauthbearer.provider.awsRoleSessionName": str,
-        "properties.sasl.oauthbearer.provider.awsStsRegion": str,
-        "properties.sasl.oauthbearer.provider.client-id": str,
-        "properties.sasl.oauthbearer.provider.client-secret": str,
-        "properties.sasl.oauthbearer.provider.disable-instance-discovery": Boolean,
-        "properties.sasl.oauthbearer.provider.principal": str,
-        "properties.sasl.oauthbearer.provider.profile": str,
-        "properties.sasl.oauthbearer.provider.region": str,
-        "properties.sasl.oauthbearer.provider.role-arn": str,
-        "properties.sasl.oauthbearer.provider.role-external-id": str,
-        "properties.sasl.oauthbearer.provider.role-session-name": str,
-        "properties.sasl.oauthbearer.provider.scope": str,
-        "properties.sasl.oauthbearer.provider.service-account-file": str,
-        "properties.sasl.oauthbearer.provider.sts-region": str,
-        "properties.sasl.oauthbearer.provider.tenant-id": str,
-        "properties.sasl.oauthbearer.scope": Value,
-        "properties.sasl.oauthbearer.sub.claim.name": Value,
-        "properties.sasl.oauthbearer.token.endpoint.url": Value,
-        "properties.security.protocol": Value,
-        "properties.security.providers": Value,
-        "properties.send.buffer.bytes": Value,
-        "properties.socket.connection.setup.timeout.ms": Value,
-        "properties.ssl.cipher.suites": Value,
-        "properties.ssl.endpoint.identification.algorithm": Value,
-        "properties.ssl.engine.factory.class": Value,
-        "properties.ssl.key.password": Value,
-        "properties.ssl.keystore.certificate.chain": Value,
-        "properties.ssl.keystore.key": Value,
-        "properties.ssl.keystore.location": Value,
-        "properties.ssl.keystore.password": Value,
-        "properties.ssl.keystore.type": Value,
-        "properties.ssl.truststore.certificates": Value,
-        "properties.ssl.truststore.location": Value,
-        "properties.ssl.truststore.password": Value,
-        "properties.ssl.truststore.type": Value,
         "properties.transaction.timeout.ms": Value,
         "register.producer.metrics": Boolean,
         "sink.buffer-flush.interval": Integer,
@@ -314,11 +232,6 @@ _Sink = TypedDict(
         "sink.topic.create.partitions": Integer,
         "sink.topic.create.replication-factor": Integer,
         "sink.transactional-id-prefix": str,
-        "topic": str,
-        "topic-pattern": str,
-        "value.fields-include": Literal["ALL", "EXCEPT_KEY"],
-        "value.fields-prefix": str,
-        "value.format": str,
     },
     total=False,
 )
@@ -543,113 +456,113 @@ _Raw = TypedDict(
 )
 
 
-class PlainSourceOptions(_Source, closed=True):
+class PlainSourceOptions(_Both, _Source, closed=True):
     """Options of a read, without those of a format."""
 
 
-class PlainSinkOptions(_Sink, closed=True):
+class PlainSinkOptions(_Both, _Sink, closed=True):
     """Options of a write, without those of a format."""
 
 
-class AvroSourceOptions(_Source, _Avro, closed=True):
+class AvroSourceOptions(_Both, _Source, _Avro, closed=True):
     """Options of a read of avro."""
 
 
-class AvroSinkOptions(_Sink, _Avro, closed=True):
+class AvroSinkOptions(_Both, _Sink, _Avro, closed=True):
     """Options of a write of avro."""
 
 
-class AvroConfluentSourceOptions(_Source, _AvroConfluent, closed=True):
+class AvroConfluentSourceOptions(_Both, _Source, _AvroConfluent, closed=True):
     """Options of a read of avro-confluent."""
 
 
-class AvroConfluentSinkOptions(_Sink, _AvroConfluent, closed=True):
+class AvroConfluentSinkOptions(_Both, _Sink, _AvroConfluent, closed=True):
     """Options of a write of avro-confluent."""
 
 
-class CanalJsonSourceOptions(_Source, _CanalJson, closed=True):
+class CanalJsonSourceOptions(_Both, _Source, _CanalJson, closed=True):
     """Options of a read of canal-json."""
 
 
-class CanalJsonSinkOptions(_Sink, _CanalJson, closed=True):
+class CanalJsonSinkOptions(_Both, _Sink, _CanalJson, closed=True):
     """Options of a write of canal-json."""
 
 
-class CsvSourceOptions(_Source, _Csv, closed=True):
+class CsvSourceOptions(_Both, _Source, _Csv, closed=True):
     """Options of a read of csv."""
 
 
-class CsvSinkOptions(_Sink, _Csv, closed=True):
+class CsvSinkOptions(_Both, _Sink, _Csv, closed=True):
     """Options of a write of csv."""
 
 
-class DebeziumAvroConfluentSourceOptions(_Source, _DebeziumAvroConfluent, closed=True):
+class DebeziumAvroConfluentSourceOptions(_Both, _Source, _DebeziumAvroConfluent, closed=True):
     """Options of a read of debezium-avro-confluent."""
 
 
-class DebeziumAvroConfluentSinkOptions(_Sink, _DebeziumAvroConfluent, closed=True):
+class DebeziumAvroConfluentSinkOptions(_Both, _Sink, _DebeziumAvroConfluent, closed=True):
     """Options of a write of debezium-avro-confluent."""
 
 
-class DebeziumJsonSourceOptions(_Source, _DebeziumJson, closed=True):
+class DebeziumJsonSourceOptions(_Both, _Source, _DebeziumJson, closed=True):
     """Options of a read of debezium-json."""
 
 
-class DebeziumJsonSinkOptions(_Sink, _DebeziumJson, closed=True):
+class DebeziumJsonSinkOptions(_Both, _Sink, _DebeziumJson, closed=True):
     """Options of a write of debezium-json."""
 
 
-class JsonSourceOptions(_Source, _Json, closed=True):
+class JsonSourceOptions(_Both, _Source, _Json, closed=True):
     """Options of a read of json."""
 
 
-class JsonSinkOptions(_Sink, _Json, closed=True):
+class JsonSinkOptions(_Both, _Sink, _Json, closed=True):
     """Options of a write of json."""
 
 
-class JsonConfluentSourceOptions(_Source, _JsonConfluent, closed=True):
+class JsonConfluentSourceOptions(_Both, _Source, _JsonConfluent, closed=True):
     """Options of a read of json-confluent."""
 
 
-class JsonConfluentSinkOptions(_Sink, _JsonConfluent, closed=True):
+class JsonConfluentSinkOptions(_Both, _Sink, _JsonConfluent, closed=True):
     """Options of a write of json-confluent."""
 
 
-class MaxwellJsonSourceOptions(_Source, _MaxwellJson, closed=True):
+class MaxwellJsonSourceOptions(_Both, _Source, _MaxwellJson, closed=True):
     """Options of a read of maxwell-json."""
 
 
-class MaxwellJsonSinkOptions(_Sink, _MaxwellJson, closed=True):
+class MaxwellJsonSinkOptions(_Both, _Sink, _MaxwellJson, closed=True):
     """Options of a write of maxwell-json."""
 
 
-class OggJsonSourceOptions(_Source, _OggJson, closed=True):
+class OggJsonSourceOptions(_Both, _Source, _OggJson, closed=True):
     """Options of a read of ogg-json."""
 
 
-class OggJsonSinkOptions(_Sink, _OggJson, closed=True):
+class OggJsonSinkOptions(_Both, _Sink, _OggJson, closed=True):
     """Options of a write of ogg-json."""
 
 
-class ProtobufSourceOptions(_Source, _Protobuf, closed=True):
+class ProtobufSourceOptions(_Both, _Source, _Protobuf, closed=True):
     """Options of a read of protobuf."""
 
 
-class ProtobufSinkOptions(_Sink, _Protobuf, closed=True):
+class ProtobufSinkOptions(_Both, _Sink, _Protobuf, closed=True):
     """Options of a write of protobuf."""
 
 
-class ProtobufConfluentSourceOptions(_Source, _ProtobufConfluent, closed=True):
+class ProtobufConfluentSourceOptions(_Both, _Source, _ProtobufConfluent, closed=True):
     """Options of a read of protobuf-confluent."""
 
 
-class ProtobufConfluentSinkOptions(_Sink, _ProtobufConfluent, closed=True):
+class ProtobufConfluentSinkOptions(_Both, _Sink, _ProtobufConfluent, closed=True):
     """Options of a write of protobuf-confluent."""
 
 
-class RawSourceOptions(_Source, _Raw, closed=True):
+class RawSourceOptions(_Both, _Source, _Raw, closed=True):
     """Options of a read of raw."""
 
 
-class RawSinkOptions(_Sink, _Raw, closed=True):
+class RawSinkOptions(_Both, _Sink, _Raw, closed=True):
     """Options of a write of raw."""
