@@ -6,6 +6,8 @@ import base64
 import json
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.types as pt
 import pytest
 
 from millrace.errors import MalformedMessageError
@@ -13,6 +15,7 @@ from millrace.unavailable_values import (
     PlaceholderSearch,
     is_placeholder,
     may_have_placeholder,
+    text_placeholders,
     with_old_values,
 )
 
@@ -92,3 +95,13 @@ def test_a_search_for_columns_of_some_types_finds_only_their_placeholders() -> N
     }
     assert found(objects=True) == {"a point", "a geometry", "a geography"}
     assert found(arrays=True) == {name for name in payloads if "array" in name} | found(texts=True)
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.binary(), pa.int64()], ids=str)
+def test_placeholders_of_a_column_are_found_behind_nulls_and_slices(type_):
+    texts = [None, "a" * 28, "__debezium_unavailable_value", "", "__debezium_unavailable_value"]
+    column = pa.array([None if pt.is_integer(type_) else text for text in texts], pa.string()).cast(type_)
+    expected = [] if pt.is_integer(type_) else [2, 4]
+    assert text_placeholders(column) == expected
+    assert text_placeholders(column.slice(1)) == [index - 1 for index in expected]
+    assert text_placeholders(column[:0]) == []

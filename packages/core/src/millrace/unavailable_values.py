@@ -105,6 +105,28 @@ class PlaceholderSearch:
         return found
 
 
+def text_placeholders(column: pa.Array) -> list[int]:
+    """Return the indices of placeholders in a column of texts or bytes; none in columns of other types.
+
+    Args:
+        column: Values as a message's reader has converted them: bytes are no longer Base64.
+    """
+    import numpy as np
+    import pyarrow.types as pt
+
+    if pt.is_string(column.type):
+        placeholders = [_TEXT, _BYTES]
+    elif pt.is_binary(column.type):
+        placeholders = [_TEXT.encode()]
+    else:
+        return []
+    offsets = column.buffers()[1]
+    lengths = np.diff(np.frombuffer(offsets, np.int32)) if offsets else np.empty(0, np.int32)
+    if not any((lengths == len(text)).any() for text in placeholders):
+        return []
+    return [index for index, value in enumerate(column.to_pylist()) if value in placeholders]
+
+
 def _has_array_like_placeholder(text: bytes) -> bool:
     """Return whether an array begins as one of the placeholders."""
     import numpy as np

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from millrace.unavailable_values import PlaceholderSearch
+from millrace.unavailable_values import PlaceholderSearch, text_placeholders
 from millrace_formats.changelog.canal_values import DECLARED_TYPES, declared_binary, to_bytes
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.message_types import message_type, metadata_column
@@ -93,9 +95,12 @@ class FastChangeReader:
         if message is None:
             return None
         columns = [value_column(field, iso, numbers_are_booleans=has_database_values) for field in fields]
+        has_placeholders = dialect.layout.messages.has_placeholders
+        if has_placeholders:
+            columns = [_rejecting_placeholders(build) for build in columns]
         metadata = [(metadata_column(key, keys), key.is_of_root) for key in keys]
         binary = {schema.get_field_index(name): name for name in as_text}
-        placeholders = _placeholder_search(fields) if dialect.layout.messages.has_placeholders else None
+        placeholders = _placeholder_search(fields) if has_placeholders else None
         return cls(schema, message, dialect, columns, metadata, binary, _empty_row(message, dialect), placeholders)
 
     def read(self, payloads: PayloadList) -> FastChanges:
@@ -116,13 +121,11 @@ class FastChangeReader:
         row_message = np.repeat(np.arange(len(messages), dtype=np.int32), np.asarray(changes.counts))
         rejected = np.zeros(len(messages), bool)
         rejected[changes.incomplete] = True
-        if self._empty_row is not None and self._empty_row in changes.rows:
-            # Only the exact reader can tell a row without any column from one without these columns
-            rows = zip(changes.rows, changes.kinds, strict=True)
-            empty = [index for index, (row, kind) in enumerate(rows) if kind in _OLD and row == self._empty_row]
-            rejected[row_message[empty]] = True
+        columns = self._row_columns(changes, messages, row_message, lambda rows: _mark(rejected, row_message[rows]))
+        # Only the exact reader can tell a row without any column from one without these columns
+        rejected[row_message[self._empty_old_rows(changes, columns)]] = True
         arrays = [
-            *self._row_columns(changes, messages, row_message, lambda rows: _mark(rejected, row_message[rows])),
+            *columns,
             *self._metadata_columns(roots, messages, row_message, lambda indices: _mark(rejected, indices)),
             pa.array(np.frombuffer(changes.kinds, np.int8)),
         ]
@@ -165,6 +168,14 @@ class FastChangeReader:
             columns.append(build(values, reject))
         return columns
 
+    def _empty_old_rows(self, changes: RowChanges, columns: list[pa.Array]) -> list[int]:
+        if self._empty_row is None or not all(column.null_count for column in columns):
+            return []
+        every_row = pa.array(np.ones(len(changes.rows), bool))
+        nulls = functools.reduce(pc.and_, (column.is_null() for column in columns), every_row)
+        rows = np.flatnonzero(nulls.to_numpy(zero_copy_only=False)).tolist()
+        return [row for row in rows if changes.kinds[row] in _OLD and changes.rows[row] == self._empty_row]
+
     def _metadata_columns(
         self, roots: list[Any], messages: list[Any], row_message: np.ndarray, reject: Reject
     ) -> list[pa.Array]:
@@ -175,13 +186,24 @@ class FastChangeReader:
 
 
 def _placeholder_search(fields: Sequence[pa.Field]) -> PlaceholderSearch:
-    """Return the search for the placeholders that msgspec would take for values of the columns."""
+    """Return the search for the placeholders that msgspec would take for values of the columns, but texts of their own."""
     types = [field.type for field in fields]
     return PlaceholderSearch(
-        texts=any(pt.is_string(each) or pt.is_binary(each) or pt.is_map(each) for each in types),
+        texts=any(map(pt.is_map, types)),
         arrays=any(map(pt.is_list, types)),
         objects=any(map(pt.is_struct, types)),
     )
+
+
+def _rejecting_placeholders(build: Build) -> Build:
+    def build_column(values: list[Any], reject: Reject) -> pa.Array:
+        column = build(values, reject)
+        rows = text_placeholders(column)
+        if rows:
+            reject(np.array(rows))
+        return column
+
+    return build_column
 
 
 def _empty_row(message: type[msgspec.Struct], dialect: Dialect) -> Any:
