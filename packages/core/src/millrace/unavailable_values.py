@@ -14,10 +14,13 @@ import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from millrace.change_dialects import REPLICA_IDENTITY_HINT
 from millrace.errors import MalformedMessageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TEXT = "__debezium_unavailable_value"
 _BYTES = base64.b64encode(_TEXT.encode()).decode()

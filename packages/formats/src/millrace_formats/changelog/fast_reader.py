@@ -186,7 +186,7 @@ class FastChangeReader:
 
 
 def _placeholder_search(fields: Sequence[pa.Field]) -> PlaceholderSearch:
-    """Return the search for the placeholders that msgspec would take for values of the columns, but texts of their own."""
+    """Return the search for the placeholders, other than texts, that msgspec would take for values of the columns."""
     types = [field.type for field in fields]
     return PlaceholderSearch(
         texts=any(map(pt.is_map, types)),
