@@ -118,7 +118,7 @@ def text_placeholders(column: pa.Array) -> list[int]:
     import pyarrow.types as pt
 
     if pt.is_string(column.type):
-        placeholders = [_TEXT, _BYTES]
+        placeholders: list[Any] = [_TEXT, _BYTES]
     elif pt.is_binary(column.type):
         placeholders = [_TEXT.encode()]
     else:
