@@ -113,6 +113,8 @@ def test_a_stream_is_refused_before_it_starts(make_environment, tables, name):
         make_environment(STREAM, tables.bounded).explain_sql(QUERIES[name])
 
 
+# Flink runs each expression as a query of its own, where no test before this one has asked it
+@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("way", [STREAM, RESTARTED])
 def test_expressions_have_the_values_of_flink_in_a_stream(make_environment, in_flink, tables, tmp_path, way):
     columns = ", ".join(f"{expression} AS v{number}" for number, expression in enumerate(EXPRESSIONS.values()))

@@ -44,9 +44,14 @@ class Flink:
             FlinkError: Flink refuses it, or fails.
         """
         requests, answers = self._pipes()
-        requests.write(json.dumps({"setup": list(setup), "query": query}) + "\n")
-        requests.flush()
-        line = answers.readline()
+        try:
+            requests.write(json.dumps({"setup": list(setup), "query": query}) + "\n")
+            requests.flush()
+            line = answers.readline()
+        except BaseException:
+            # The next query would be given the answer that this one did not wait for
+            self._kill()
+            raise
         assert line, "Flink has ended: its errors are above"
         answer = json.loads(line)
         if "error" in answer:
@@ -60,6 +65,12 @@ class Flink:
             # Its input ends, so that there is nothing more to read
             with self._process:
                 self._process = None
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self.close()
+        self._asked = 0
 
     def _pipes(self) -> tuple[IO[str], IO[str]]:
         if self._asked % QUERIES_OF_A_PROCESS == 0:
