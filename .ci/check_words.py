@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text())
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text())["prose"]
 PAGES = ("*.md", "docs/**/*.md", "packages/*/README.md", "examples/*/README.md")
 
 _CODE = re.compile(r"`[^`]*`")
@@ -30,8 +30,8 @@ def check(page: Path) -> Iterator[str]:
             is_code = not is_code
         prose = "" if is_code else _LINK.sub("]", _CODE.sub("``", line))
         for pattern, better in WORDS.items():
-            for found in re.finditer(pattern, prose, re.IGNORECASE):
-                yield f"{page.relative_to(ROOT)}:{number}: {found[0]!r}: write {better}"
+            for match in re.finditer(pattern, prose, re.IGNORECASE):
+                yield f"{page.relative_to(ROOT)}:{number}: {match[0]!r}: write {better}"
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ def await_batches(query: Any, count: int) -> list[Any]:
         if progress and progress["batchId"] != last:
             heard_at, last = time.monotonic(), progress["batchId"]
         if last is not None and last + 1 >= count:
-            found = [batch for batch in query.recentProgress if batch["numInputRows"]]
-            if len(found) >= count:
-                return found[:count]
+            batches = [batch for batch in query.recentProgress if batch["numInputRows"]]
+            if len(batches) >= count:
+                return batches[:count]
         if query.exception() or time.monotonic() - heard_at > STUCK_S:
             raise RuntimeError(f"the query made {last} of {count} micro-batches: {query.exception()}")
         time.sleep(0.5)

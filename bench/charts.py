@@ -85,12 +85,14 @@ class Chart:
 def charts(runs: Sequence[BenchRun]) -> list[Chart]:
     """Return the charts for which there are results."""
     drawn = [
-        _of_distances("throughput", "Records per second, by the round trip to brokers", runs, lambda each: each.median),
+        _of_distances(
+            "throughput", "Records per second, by the round trip to brokers", runs, lambda series: series.median
+        ),
         _of_distances(
             "processor-time",
             "Seconds of processor time per million records",
             runs,
-            lambda each: each.beside.get(PROCESSOR_TIME),
+            lambda series: series.beside.get(PROCESSOR_TIME),
         ),
         _latency(runs),
     ]

@@ -59,15 +59,15 @@ def iceberg_jars() -> list[Path]:
 @functools.cache
 def format_jars() -> dict[str, Path]:
     """Return the jars of Spark's own formats that can be fetched, by the names of their artifacts."""
-    found = {}
+    jars = {}
     for name, revisions in _FORMATS.items():
         for revision in sorted(revisions, key=lambda revision: not _place(name, revision).is_file()):
             try:
-                (found[name],) = _jars({name: ("org.apache.spark", revision)})
+                (jars[name],) = _jars({name: ("org.apache.spark", revision)})
                 break
             except RuntimeError:
                 print(f"  {name} {revision} could not be fetched", flush=True)
-    return found
+    return jars
 
 
 def _jars(wanted: Mapping[str, tuple[str, str]]) -> list[Path]:

@@ -34,11 +34,11 @@ def _cpu_seconds() -> dict[int, float]:
     """Measure the JVM and each of its children, with all processes below them, also those that have ended."""
     java = spark_process()
     times = java.cpu_times()
-    found = {java.pid: times.user + times.system}
+    seconds = {java.pid: times.user + times.system}
     for child in java.children():
         with suppress(psutil.Error):
-            found[child.pid] = _with_children(child) + sum(map(_with_children, child.children(recursive=True)))
-    return found
+            seconds[child.pid] = _with_children(child) + sum(map(_with_children, child.children(recursive=True)))
+    return seconds
 
 
 def _with_children(process: psutil.Process) -> float:

@@ -182,13 +182,13 @@ class _RequestCounter:
             self._skip -= len(data)
             return []
         data = self._rest + data[self._skip :]
-        found, position = [], 0
+        kinds, position = [], 0
         while position + _HEADER.size <= len(data):
             length, kind = _HEADER.unpack_from(data, position)
-            found.append(_REQUESTS.get(kind, str(kind)))
+            kinds.append(_REQUESTS.get(kind, str(kind)))
             position += 4 + length
         self._rest, self._skip = data[position:], max(0, position - len(data))
-        return found
+        return kinds
 
 
 def _start(work: Callable[..., None], *args: object) -> None:

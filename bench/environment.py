@@ -40,5 +40,5 @@ def environment(broker: KafkaBroker) -> dict[str, str]:
 
 def _java() -> str:
     said = subprocess.run([str(find_java().path), "-version"], capture_output=True, text=True, check=True)
-    found = re.search(r'version "([^"]+)"', said.stderr + said.stdout)
-    return found[1] if found else "unknown"
+    match = re.search(r'version "([^"]+)"', said.stderr + said.stdout)
+    return match[1] if match else "unknown"

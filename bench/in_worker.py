@@ -88,9 +88,9 @@ def writing_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
     return work
 
 
-def _timed(given: Iterator[Any], do: Callable[[Any], Any], spent: Any) -> Iterator[Any]:
+def _timed(inputs: Iterator[Any], do: Callable[[Any], Any], spent: Any) -> Iterator[Any]:
     with garbage_collection_paused():
-        for one in given:
+        for one in inputs:
             started = time.process_time()
             made = do(one)
             spent.add(time.process_time() - started)
@@ -102,10 +102,10 @@ def _sizes(encoded: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pydict({"size": pa.array([sum(map(len, messages))], pa.int64())})
 
 
-def _each(kept: Callable[[str, int], list[Any]], file: str, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+def _each(cached: Callable[[str, int], list[Any]], file: str, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
     for batch in batches:
         for task in batch.column(0).to_pylist():
-            yield from kept(file, task % TASKS)
+            yield from cached(file, task % TASKS)
 
 
 @functools.lru_cache(maxsize=TASKS)

@@ -121,8 +121,8 @@ def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], fl
     order = list(contestants)
     for number in range(-bench.warm_ups, bench.runs):
         for name in order:
-            found = contestants[name]()
-            run = found if isinstance(found, Run) else Run(found)
+            measured = contestants[name]()
+            run = measured if isinstance(measured, Run) else Run(measured)
             beside = "".join(f", {value:,.2f} {what}" for what, value in run.beside.items())
             turn = f"run {number + 1}" if number >= 0 else "warm-up"
             print(f"  {work}, {turn}, {name}: {run.value:,.1f}{beside}", flush=True)

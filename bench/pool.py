@@ -64,12 +64,12 @@ class Pool:
     @contextmanager
     def cached(self, rows: DataFrame) -> Iterator[DataFrame]:
         """Return the rows of one pass, in the JVM's memory, once for each pass."""
-        kept = rows.cache()
+        persisted = rows.cache()
         try:
-            kept.count()
-            yield functools.reduce(lambda all_, more: all_.union(more), [kept] * self._passes)
+            persisted.count()
+            yield functools.reduce(lambda all_, more: all_.union(more), [persisted] * self._passes)
         finally:
-            kept.unpersist(blocking=True)
+            persisted.unpersist(blocking=True)
 
     def tasks(self) -> DataFrame:
         """Return rows with the column ``id``, one for each task of each pass."""

@@ -104,11 +104,11 @@ def _image(chart: charts.Chart) -> str:
 
 
 def _headlines(lines: Iterable[Line]) -> list[str]:
-    found = {(line.case, line.work): line for line in reversed(list(lines))}
+    by_key = {(line.case, line.work): line for line in reversed(list(lines))}
     rows = []
     for key in HEADLINES:
-        if key in found:
-            line = found[key]
+        if key in by_key:
+            line = by_key[key]
             other = "" if line.other is None else f"{_figure(line.other.median)} ({line.base})"
             ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
             rows.append((line.work, line.unit, other, _figure(line.millrace.median), ratio, _target(line), _met(line)))

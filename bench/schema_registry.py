@@ -25,8 +25,8 @@ class SchemaRegistry:
     @property
     def schema(self) -> str:
         """The schema that was registered."""
-        found: str = self._server.schema
-        return found
+        schema: str = self._server.schema
+        return schema
 
     def __enter__(self) -> SchemaRegistry:
         self._thread.start()
@@ -42,8 +42,8 @@ class SchemaRegistry:
 
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
-        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.schema = given["schema"]
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.schema = body["schema"]
         self._answer({"id": 1})
 
     def do_GET(self) -> None:

@@ -47,10 +47,10 @@ class Topics:
             self._broker.create_topic(name, partitions)
             started = time.monotonic()
             self._fill(name, partitions, map(json_record, range(self._records)), codec)
-            found = self.count(name)
-            if found != self._records:
-                raise RuntimeError(f"topic {name} holds {found} records instead of {self._records}")
-            print(f"  {found:,} records in topic {name} after {time.monotonic() - started:.1f} s", flush=True)
+            count = self.count(name)
+            if count != self._records:
+                raise RuntimeError(f"topic {name} holds {count} records instead of {self._records}")
+            print(f"  {count:,} records in topic {name} after {time.monotonic() - started:.1f} s", flush=True)
             self._filled[partitions, codec] = name
         return self._filled[partitions, codec]
 

@@ -58,10 +58,10 @@ def millrace_rows(bench: Bench, case: FormatCase, topic: str, more: Mapping[str,
 
 def _without_millrace(case: FormatCase) -> dict[str, Rows]:
     """Other ways from messages to rows, by name."""
-    found: dict[str, Rows] = {}
+    ways: dict[str, Rows] = {}
     if case.in_spark is not None:
-        found[case.in_spark.reads] = case.in_spark.rows
+        ways[case.in_spark.reads] = case.in_spark.rows
     if case.by_hand is not None:
         work = in_worker.reading_columns_by_hand(case.by_hand)
-        found[case.by_hand.name] = lambda values: values.mapInArrow(work, case.schema)
-    return found
+        ways[case.by_hand.name] = lambda values: values.mapInArrow(work, case.schema)
+    return ways

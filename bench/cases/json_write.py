@@ -55,8 +55,8 @@ def spark_write_with_keys(bench: Bench, rows: DataFrame, topic: str) -> None:
 
 
 def _spark_write(bench: Bench, records: DataFrame, topic: str, properties: Mapping[str, str] = NO_PROPERTIES) -> None:
-    given = {"bootstrap.servers": bench.servers, **properties}
-    options = {f"kafka.{name}": value for name, value in given.items()}
+    client = {"bootstrap.servers": bench.servers, **properties}
+    options = {f"kafka.{name}": value for name, value in client.items()}
     records.write.format("kafka").options(**options, topic=topic).save()
 
 
@@ -78,6 +78,6 @@ def _millrace_sink(bench: Bench, rows: DataFrame, topic: str) -> DataFrameWriter
 
 def check_count(bench: Bench, topic: str) -> None:
     """Check that all records have arrived."""
-    found = bench.topics.count(topic)
-    if found != bench.records:
-        raise RuntimeError(f"{found} records arrived instead of {bench.records}")
+    arrived = bench.topics.count(topic)
+    if arrived != bench.records:
+        raise RuntimeError(f"{arrived} records arrived instead of {bench.records}")

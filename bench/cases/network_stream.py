@@ -178,7 +178,9 @@ def _at_distances(
     with bench.topics.empty(PARTITIONS) as source, steady_records(bench, source):
         runs = {name: functools.partial(measure, stream=stream, source=source) for name, stream in streams.items()}
         series = alternate_at_distances(bench, work, runs)
-    return [each.result(work, distance, found) for distance, found in series.items() for each in compared]
+    return [
+        comparison.result(work, distance, measured) for distance, measured in series.items() for comparison in compared
+    ]
 
 
 def _micro_batches(bench: Bench, stream: _Stream, source: str, target: str) -> Run:
@@ -207,11 +209,11 @@ def _micro_batches(bench: Bench, stream: _Stream, source: str, target: str) -> R
 
 def _latency(bench: Bench, stream: _Stream, source: str) -> Run:
     with bench.topics.empty(PARTITIONS) as target, stream.running(bench, source, target) as query:
-        found: list[list[float]] = []
+        latencies: list[list[float]] = []
         with bench.topics.reading(target, PARTITIONS) as consumer:
             _take(consumer, _SETTLING_RECORDS, query)
-            cpu_s = cpu_seconds_of(lambda: found.append(_take(consumer, _MEASURED_RECORDS, query)))
-    took = statistics.quantiles(found[-1], n=100, method="inclusive")
+            cpu_s = cpu_seconds_of(lambda: latencies.append(_take(consumer, _MEASURED_RECORDS, query)))
+    took = statistics.quantiles(latencies[-1], n=100, method="inclusive")
     return Run(took[49], {P99: took[98], PROCESSOR_TIME: cpu_s / _MEASURED_RECORDS * 1_000_000})
 
 

@@ -146,10 +146,10 @@ def _run_into_iceberg(bench: Bench, topic: str) -> Run:
     with tempfile.TemporaryDirectory() as warehouse:
         properties = (("type", "hadoop"), ("warehouse", warehouse))
         sink = IcebergPipelineSink(IcebergSinkOptions(catalog_properties=properties))
-        found = _run(bench, [topic], bench.records, sink)
+        run = _run(bench, [topic], bench.records, sink)
         if not bench.records % (10 * TABLES):
             _check_rows(bench, warehouse)
-    return found
+    return run
 
 
 def _check_rows(bench: Bench, warehouse: str) -> None:
@@ -165,15 +165,15 @@ def _check_rows(bench: Bench, warehouse: str) -> None:
 def _run(bench: Bench, topics: Iterable[str], changes: int, sink: PipelineSink) -> Run:
     """Run a pipeline through all messages of topics, and return its changes a second, with their processor time."""
     seconds: list[float] = []
-    found: list[PipelineProgress] = []
+    progress: list[PipelineProgress] = []
 
     def timed() -> None:
         started = time.perf_counter()
-        found.append(run_pipeline(bench, topics, sink))
+        progress.append(run_pipeline(bench, topics, sink))
         seconds.append(time.perf_counter() - started)
 
     cpu_s = cpu_seconds_of(timed)
-    rows = sum(table.rows for table in found[-1].tables.values())
+    rows = sum(table.rows for table in progress[-1].tables.values())
     if rows != changes:
         raise RuntimeError(f"the pipeline saw {rows} changes instead of {changes}")
     return Run(changes / seconds[-1], {_CPU: cpu_s / changes * 1e6})

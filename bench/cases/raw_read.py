@@ -58,11 +58,11 @@ def _compare(
 ) -> Result:
     """Measure a read of values and other columns (name to type and an aggregate that needs it) by both connectors."""
     wanted = {"value": _VALUE, **(columns or {})}
-    given = {"bootstrap.servers": servers or bench.servers, **(client or {})}
+    properties = {"bootstrap.servers": servers or bench.servers, **(client or {})}
     own = bench.spark.read.format("kafka").option("subscribe", topic)
     ours = bench.spark.read.format("millrace").option("topic", topic)
-    own = own.options(**{f"kafka.{name}": value for name, value in given.items()})
-    ours = ours.options(**{f"properties.{name}": value for name, value in given.items()})
+    own = own.options(**{f"kafka.{name}": value for name, value in properties.items()})
+    ours = ours.options(**{f"properties.{name}": value for name, value in properties.items()})
     schema = ", ".join(f"{name} {kind}" for name, (kind, _) in wanted.items())
     answer = SameAnswer()
 

@@ -54,9 +54,9 @@ def run(bench: Bench) -> list[Result]:
     ]
 
 
-def _check(found: int, expected: int) -> None:
-    if found != expected:
-        raise RuntimeError(f"the stream gave {found} rows instead of {expected}")
+def _check(rows: int, expected: int) -> None:
+    if rows != expected:
+        raise RuntimeError(f"the stream gave {rows} rows instead of {expected}")
 
 
 def _read_by_spark(bench: Bench, topic: str) -> int:
@@ -69,15 +69,15 @@ def _read_by_spark(bench: Bench, topic: str) -> int:
 
 def _count(rows: DataFrame, checkpoint: Path) -> int:
     """Read all rows of a stream that there are, and return their number."""
-    found: list[int] = []
+    counts: list[int] = []
 
     def total(batch: DataFrame, _: int) -> None:
-        found.append(batch.selectExpr(*TOTALS).collect()[0]["records"])
+        counts.append(batch.selectExpr(*TOTALS).collect()[0]["records"])
 
     writer = rows.writeStream.foreachBatch(total).option("checkpointLocation", str(checkpoint))
     query = writer.trigger(availableNow=True).start()
     query.awaitTermination()
-    return sum(found)
+    return sum(counts)
 
 
 class _Table:

@@ -103,7 +103,7 @@ def plugin(name: str, options: Mapping[str, str]) -> PluginRef:
         name: The format's name.
         options: Options of the data source.
     """
-    found = configure_source({"properties.bootstrap.servers": "none", "topic": "none", "format": name, **options})
-    if found.value_format is None:
+    config = configure_source({"properties.bootstrap.servers": "none", "topic": "none", "format": name, **options})
+    if config.value_format is None:
         raise RuntimeError(f"there is no format {name}")
-    return found.value_format
+    return config.value_format

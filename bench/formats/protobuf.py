@@ -68,9 +68,9 @@ class _ByHand:
     name = "protobuf's library by hand"
 
     def rows(self, messages: Sequence[bytes]) -> pa.RecordBatch:
-        found = list(map(_message_class().FromString, messages))
-        columns = {name: [getattr(message, name) for message in found] for name in _KINDS}
-        columns["ts"] = [message.ts.ToMicroseconds() for message in found]
+        decoded = list(map(_message_class().FromString, messages))
+        columns = {name: [getattr(message, name) for message in decoded] for name in _KINDS}
+        columns["ts"] = [message.ts.ToMicroseconds() for message in decoded]
         return pa.RecordBatch.from_arrays(
             [pa.array(columns[field.name], field.type) for field in ARROW_SCHEMA], schema=ARROW_SCHEMA
         )

@@ -7,8 +7,8 @@ from millrace_partitioner_example.region import RegionPartitioner
 
 
 def test_millrace_finds_the_package() -> None:
-    found = [entry_point.load() for entry_point in entry_points(group="millrace", name="partitioner-example")]
-    assert found == [plugin], "install the package first: pip install -e ."
+    registered = [entry_point.load() for entry_point in entry_points(group="millrace", name="partitioner-example")]
+    assert registered == [plugin], "install the package first: pip install -e ."
 
 
 def test_the_name_leads_to_the_class() -> None:

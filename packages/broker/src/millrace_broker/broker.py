@@ -113,7 +113,7 @@ class KafkaBroker(LocalKafka):
         Raises:
             KeyError: There is no listener of that name.
         """
-        return {each.name: each.address for each in self._started_config().listeners}[listener]
+        return {started.name: started.address for started in self._started_config().listeners}[listener]
 
     def log_tail(self) -> str:
         """Return the log lines that most likely explain a failure."""

@@ -169,15 +169,15 @@ def fetch_jars(version: str, folder: Path, java: Java, progress: Progress) -> No
 def report_progress(lines: Iterable[str], version: str, progress: Progress) -> list[str]:
     """Report from Ivy's output how many jars are found and fetched; returns the output's lines."""
     output: list[str] = []
-    found = fetched = 0
+    resolved = fetched = 0
     for line in lines:
         output.append(line.strip())
         if line.startswith("\tfound "):
-            found += 1
-            progress(f"fetching Apache Kafka {version}: {found} jars found so far")
+            resolved += 1
+            progress(f"fetching Apache Kafka {version}: {resolved} jars found so far")
         elif "[SUCCESSFUL ]" in line:
             fetched += 1
-            progress(f"fetching Apache Kafka {version}: {fetched} of {found} jars")
+            progress(f"fetching Apache Kafka {version}: {fetched} of {resolved} jars")
     return output
 
 

@@ -183,7 +183,9 @@ def broker_properties(config: NodeConfig) -> dict[str, str]:
     """Return the entries of ``server.properties`` for a broker with ZooKeeper."""
     entries = {name: value for name, value in server_properties(config).items() if name not in _OF_KRAFT}
     for name in ("listeners", "listener.security.protocol.map"):
-        entries[name] = ",".join(each for each in entries[name].split(",") if not each.startswith(_CONTROLLER))
+        entries[name] = ",".join(
+            listener for listener in entries[name].split(",") if not listener.startswith(_CONTROLLER)
+        )
     zookeeper = {"broker.id": str(config.member.node_id), "zookeeper.connect": f"127.0.0.1:{zookeeper_port(config)}"}
     # A restarted broker waits for its predecessor's session to end
     return {**entries, **zookeeper, "zookeeper.session.timeout.ms": "6000", **config.properties}

@@ -47,9 +47,9 @@ def guess_format(values: Collection[bytes | None], registry: str | None = None) 
     payloads = [value for value in values if value]
     if not payloads:
         return Guess("raw", "no message has a value")
-    objects = [found for payload in payloads if (found := _json_object(payload)) is not None]
+    objects = [decoded for payload in payloads if (decoded := _json_object(payload)) is not None]
     if objects:
-        guesses = [_dialect(found) for found in objects]
+        guesses = [_dialect(decoded) for decoded in objects]
         return next((guess for guess in guesses if guess.format != "json"), guesses[0])
     if all(payload[0] == 0 and len(payload) > 5 for payload in payloads):
         return _registered(int.from_bytes(payloads[-1][1:5], "big"), registry)
@@ -62,10 +62,10 @@ def guess_format(values: Collection[bytes | None], registry: str | None = None) 
 
 def _json_object(payload: bytes) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(payload)
+        parsed = json.loads(payload)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return parsed if isinstance(parsed, dict) else None
 
 
 def _dialect(message: Mapping[str, Any]) -> Guess:
@@ -92,19 +92,19 @@ def _registered(number: int, registry: str | None) -> Guess:
             f"--registry http://HOST:8081",
         )
     url = registry.rstrip("/")
-    found = _fetch_json(f"{url}/schemas/ids/{number}")
-    kind = found.get("schemaType", "AVRO")
+    registered = _fetch_json(f"{url}/schemas/ids/{number}")
+    kind = registered.get("schemaType", "AVRO")
     format_ = _REGISTRY_FORMATS.get(kind)
     if format_ is None:
         return Guess("raw", f"schema {number} is of the unknown kind {kind}")
-    if format_ == "avro-confluent" and _is_envelope(found["schema"]):
+    if format_ == "avro-confluent" and _is_envelope(registered["schema"]):
         format_ = "debezium-avro-confluent"
     return Guess(format_, f"schema {number} of the registry is one of {kind}", {f"{format_}.url": url})
 
 
 def _is_envelope(schema: str) -> bool:
     parsed = json.loads(schema)
-    names = {each["name"] for each in parsed.get("fields", ())} if isinstance(parsed, dict) else set()
+    names = {field["name"] for field in parsed.get("fields", ())} if isinstance(parsed, dict) else set()
     return {"before", "after", "op"} <= names
 
 

@@ -46,7 +46,7 @@ def plan_file(file: PlannedFile) -> bool:
         CommandError: No installed package plans such files.
         MillraceError: The file is wrong, or something that it names cannot be asked.
     """
-    installed = {each.name: each for each in importlib.metadata.entry_points(group=PLANS_GROUP)}
+    installed = {entry_point.name: entry_point for entry_point in importlib.metadata.entry_points(group=PLANS_GROUP)}
     ending = file.path.suffix.removeprefix(".").lower()
     if ending not in installed:
         known = ", ".join(f".{name}" for name in sorted(installed)) or "none"

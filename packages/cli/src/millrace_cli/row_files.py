@@ -162,7 +162,7 @@ class _Parquet:
 
     def write(self, rows: pa.Table) -> None:
         self._waiting.append(rows)
-        count, size = sum(each.num_rows for each in self._waiting), sum(each.nbytes for each in self._waiting)
+        count, size = sum(table.num_rows for table in self._waiting), sum(table.nbytes for table in self._waiting)
         if count >= _ROW_GROUP_ROWS or size >= _ROW_GROUP_BYTES:
             self._write_group()
 

@@ -151,10 +151,10 @@ class ChangeDialect:
                 f"pipeline, which empties the table of its sink",
                 self.operation_field,
             )
-        found = json.dumps(name, ensure_ascii=False)
-        found = found if len(found) <= _MAX_SHOWN else f"{found[:_MAX_SHOWN]}..."
+        shown = json.dumps(name, ensure_ascii=False)
+        shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
         return MalformedMessageError(
-            f"expected one of {', '.join(self.operations)}, found {found}", self.operation_field
+            f"expected one of {', '.join(self.operations)}, found {shown}", self.operation_field
         )
 
     def row_advice(self, message: Mapping[str, Any]) -> str:

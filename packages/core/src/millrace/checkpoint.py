@@ -211,4 +211,4 @@ def _ids_to_json(ids: Mapping[str, str]) -> dict[str, Any]:
 
 def _ids_from_json(stored: Mapping[str, Any]) -> dict[str, str]:
     # Earlier versions stored what brokers before 2.8 answered
-    return {topic: each for topic, each in stored.get("ids", {}).items() if each != UNKNOWN_TOPIC_ID}
+    return {topic: topic_id for topic, topic_id in stored.get("ids", {}).items() if topic_id != UNKNOWN_TOPIC_ID}

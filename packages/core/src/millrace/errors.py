@@ -114,8 +114,8 @@ class MillraceError(Exception):
         Returns:
             The first line of its message; None where the failure is another one.
         """
-        _, found, rest = str(failure).partition(f"{cls.__module__}.{cls.__qualname__}: ")
-        return rest.partition("\n")[0] if found else None
+        _, separator, rest = str(failure).partition(f"{cls.__module__}.{cls.__qualname__}: ")
+        return rest.partition("\n")[0] if separator else None
 
 
 class OptionsError(MillraceError):

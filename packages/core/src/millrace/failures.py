@@ -56,8 +56,8 @@ class _SparkFailure(NamedTuple):
     pattern: re.Pattern[str]
     message: str | Callable[[], str]
 
-    def explain(self, found: re.Match[str]) -> str:
-        return self.message.format(**found.groupdict()) if isinstance(self.message, str) else self.message()
+    def explain(self, match: re.Match[str]) -> str:
+        return self.message.format(**match.groupdict()) if isinstance(self.message, str) else self.message()
 
 
 def _failure(pattern: str, message: str | Callable[[], str]) -> _SparkFailure:
@@ -180,10 +180,10 @@ def explain_failure(failure: BaseException | str) -> Explanation | None:
     own = _OURS.search(text)
     if own:
         return Explanation(own[1], own[2])
-    for each in _EXPLAINED:
-        found = each.pattern.search(text)
-        if found:
-            return Explanation(_NOT_OURS, each.explain(found))
+    for explained in _EXPLAINED:
+        match = explained.pattern.search(text)
+        if match:
+            return Explanation(_NOT_OURS, explained.explain(match))
     return None
 
 
@@ -200,7 +200,7 @@ def explain_log(text: str) -> Explanation | None:
     condition = _condition_in(text)
     if condition is not None and not condition.endswith(_FRAMES):
         return Explanation(_NOT_OURS, _reason_in(condition).rstrip(";"))
-    raised = [each for each in _OF_PYTHON.findall(text) if not each.startswith("pyspark.")] or _OF_PYTHON.findall(text)
+    raised = [line for line in _OF_PYTHON.findall(text) if not line.startswith("pyspark.")] or _OF_PYTHON.findall(text)
     if not raised:
         return None
     name, _, message = raised[-1].partition(": ")
@@ -249,10 +249,10 @@ def reason_of(failure: BaseException) -> str:
 def _condition_in(text: str) -> str | None:
     """Return the first condition that says what is wrong, and its message; it may follow a wrapper in the same line."""
     at = 0
-    while found := _CONDITION.search(text, at):
-        if found["condition"] not in _WRAPPERS:
-            return found[0]
-        at = found.end("condition")
+    while match := _CONDITION.search(text, at):
+        if match["condition"] not in _WRAPPERS:
+            return match[0]
+        at = match.end("condition")
     return None
 
 

@@ -308,8 +308,8 @@ def options_of_streaming_query(query: StreamingQuery) -> list[tuple[str, dict[st
         return []
     plan = java.streamingQuery().logicalPlan()
     leaves = plan.collectLeaves()
-    given = [(f"read {at + 1}", _read_options(leaves.apply(at))) for at in range(leaves.size())]
-    return [(owner, options) for owner, options in [*given, ("write", _write_options(plan))] if options]
+    reads = [(f"read {at + 1}", _read_options(leaves.apply(at))) for at in range(leaves.size())]
+    return [(owner, options) for owner, options in [*reads, ("write", _write_options(plan))] if options]
 
 
 def _read_options(leaf: Any) -> dict[str, str]:

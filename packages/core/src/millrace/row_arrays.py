@@ -57,5 +57,5 @@ def _split_leniently(payload: bytes) -> list[bytes] | None:
 
 
 def _after_blanks(text: str, start: int) -> int:
-    found = _skip_blanks(text, start)
-    return start if found is None else found.end()
+    match = _skip_blanks(text, start)
+    return start if match is None else match.end()

@@ -71,19 +71,19 @@ def planner_python(environment: Mapping[str, str]) -> str:
 
 def is_this_python(program: str) -> bool:
     """Return whether a program is this process's Python, in the same environment."""
-    found = find_program(program)
-    if found is None:
+    path = find_program(program)
+    if path is None:
         return False
     # Environments link to the same file, each from a folder of its own
-    return found.parent.resolve() == Path(sys.executable).parent.resolve() and found.samefile(sys.executable)
+    return path.parent.resolve() == Path(sys.executable).parent.resolve() and path.samefile(sys.executable)
 
 
 def find_program(program: str) -> Path | None:
     """Find a program as Spark does: a path, or a name on the ``PATH``."""
     from shutil import which
 
-    found = which(program)
-    return None if found is None else Path(found)
+    path = which(program)
+    return None if path is None else Path(path)
 
 
 def _jvm_is_running() -> bool:

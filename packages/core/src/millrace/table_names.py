@@ -34,10 +34,10 @@ def split_names(text: str) -> tuple[str, ...]:
 def _split_quoted(text: str) -> Iterable[str]:
     position = 0
     while True:
-        found = _NAME.match(text, position)
-        if found is None or (found.end() < len(text) and text[found.end()] != "."):
+        match = _NAME.match(text, position)
+        if match is None or (match.end() < len(text) and text[match.end()] != "."):
             raise ValueError("a backtick is not around a name")
-        yield found["plain"] or found["quoted"].replace("``", "`")
-        if found.end() == len(text):
+        yield match["plain"] or match["quoted"].replace("``", "`")
+        if match.end() == len(text):
             return
-        position = found.end() + 1
+        position = match.end() + 1

@@ -102,13 +102,13 @@ class WorkerResources:
     def take(self, kind: ResourceKind[T], key: Hashable) -> T | None:
         """Remove a resource and return it; None if there is none."""
         with self._lock:
-            kept = self._of_kind(kind).pop(key, None)
-        return None if kept is None else kept.resource
+            entry = self._of_kind(kind).pop(key, None)
+        return None if entry is None else entry.resource
 
     def items(self, kind: ResourceKind[T]) -> dict[Hashable, T]:
         """All resources of a kind by their keys."""
         with self._lock:
-            return {key: kept.resource for key, kept in self._of_kind(kind).items()}
+            return {key: entry.resource for key, entry in self._of_kind(kind).items()}
 
     def drop(self, kind: ResourceKind[Any]) -> None:
         """Forget all resources of a kind without closing them."""
@@ -154,20 +154,20 @@ class WorkerResources:
 
     def _use(self, kind: ResourceKind[T], key: Hashable) -> T | None:
         resources = self._of_kind(kind)
-        kept = resources.get(key)
-        if kept is None:
+        entry = resources.get(key)
+        if entry is None:
             return None
-        kept.used_at = self._now()
+        entry.used_at = self._now()
         resources.move_to_end(key)
-        resource: T = kept.resource
+        resource: T = entry.resource
         return resource
 
     def _drop_idle(self, kind: ResourceKind[T], max_idle_s: float) -> None:
         with self._lock:
             used_before = self._now() - max_idle_s
             idle = [item for item in self._of_kind(kind).items() if item[1].used_at < used_before]
-            for key, kept in idle:
-                if kind.is_busy is None or not kind.is_busy(kept.resource):
+            for key, entry in idle:
+                if kind.is_busy is None or not kind.is_busy(entry.resource):
                     del self._of_kind(kind)[key]
 
     def _of_kind(self, kind: ResourceKind[Any]) -> OrderedDict[Hashable, _Kept]:

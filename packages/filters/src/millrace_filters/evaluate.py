@@ -25,10 +25,10 @@ def mask(expression: Expression, headers: pa.ListArray) -> pa.BooleanArray:
     batch = _Batch(headers)
     matched = {condition: batch.matches(condition) for condition in {term.condition for term in expression.terms}}
     first, *others = (matched[term.condition] != term.negated for term in expression.terms)
-    kept = first
+    combined = first
     for link, holds in zip(expression.rest, others, strict=True):
-        kept = _COMBINE[link.operator](kept, holds)
-    return pa.array(kept)
+        combined = _COMBINE[link.operator](combined, holds)
+    return pa.array(combined)
 
 
 class _Batch:

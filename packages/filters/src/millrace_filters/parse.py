@@ -62,20 +62,20 @@ def _position_and_expected(text: str, error: UnexpectedInput) -> tuple[int, Coll
 def _problem(text: str, position: int, expected: Collection[str]) -> tuple[int, str]:
     """Return the place of the mistake that stopped parsing, and what was expected there."""
     char = text[position : position + 1]
-    found = repr(char) if char else "the end"
+    actual = repr(char) if char else "the end"
     if "\ud800" <= char <= "\udfff":
         return position, "expected text, found half of a surrogate pair, which UTF-8 cannot hold"
     if char == "\\":
         return _escape_problem(text, position)
     if char and char in "()":
         hint = f"terms are joined from left to right; write \\{char} for the character itself"
-        return position, f"expected no parentheses, found {found}: {hint}"
+        return position, f"expected no parentheses, found {actual}: {hint}"
     if char == "!":
         hint = "it may stand once, before a header key; write \\! for the character itself"
         return position, f"expected no '!' here: {hint}"
     if "KEY" in expected:
-        return position, f"expected a header key, as in key:value, found {found}"
-    return position, f"expected ':' and the header's value, found {found}"
+        return position, f"expected a header key, as in key:value, found {actual}"
+    return position, f"expected ':' and the header's value, found {actual}"
 
 
 def _escape_problem(text: str, position: int) -> tuple[int, str]:

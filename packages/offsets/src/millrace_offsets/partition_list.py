@@ -55,18 +55,18 @@ def values_by_partition(
     Raises:
         OptionsError: An entry names a partition that does not exist, or one is missing from a list that must name all.
     """
-    given = {(topic, partition): value for topic, partition, value in entries}
+    by_partition = {(topic, partition): value for topic, partition, value in entries}
     numbers = _numbers_by_topic(partitions)
     problems = [
         f"{what}: {_named(topic, number)} is not among the partitions that are read: {_shown(partitions)}"
-        for topic, number in given
+        for topic, number in by_partition
         if not _may_name(topic, number, numbers, strictly=all_named)
     ]
     for_all_topics: Mapping[int, T] = {partition: value for topic, partition, value in entries if topic is None}
     values = {
-        partition: given[partition] if partition in given else for_all_topics[partition.partition]
+        partition: by_partition[partition] if partition in by_partition else for_all_topics[partition.partition]
         for partition in partitions
-        if partition in given or partition.partition in for_all_topics
+        if partition in by_partition or partition.partition in for_all_topics
     }
     missing = [partition for partition in partitions if partition not in values]
     if missing and all_named:

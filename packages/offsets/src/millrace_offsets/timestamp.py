@@ -88,7 +88,7 @@ class TimestampOptions:
     def __post_init__(self) -> None:
         if [self.time is None, self.millis is None, not self.partition_millis].count(False) != 1:
             raise ValueError("give timestamp or timestamp-millis, or else partition-timestamps for single partitions")
-        single = [each for _, _, each in self.partition_millis]
+        single = [millis for _, _, millis in self.partition_millis]
         for millis in single if self.millis is None else [self.millis]:
             _check_unit(millis)
 
@@ -117,12 +117,12 @@ class TimestampOffset(OffsetInitializer):
         at_time: defaultdict[int, list[TopicPartition]] = defaultdict(list)
         for partition, millis in times.items():
             at_time[millis].append(partition)
-        found: dict[TopicPartition, int] = {}
+        offsets: dict[TopicPartition, int] = {}
         for millis, together in at_time.items():
-            found |= lookup.at_timestamp(together, millis)
+            offsets |= lookup.at_timestamp(together, millis)
         if self.options.no_match == "error":
-            self._check_all_matched(times, found, lookup)
-        return found
+            self._check_all_matched(times, offsets, lookup)
+        return offsets
 
     def _times(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         millis = self.options.millis if self.options.time is None else self.options.time
@@ -132,11 +132,11 @@ class TimestampOffset(OffsetInitializer):
         return values_by_partition(entries, partitions, "partition timestamps", all_named=all_named)
 
     def _check_all_matched(
-        self, times: Mapping[TopicPartition, int], found: Mapping[TopicPartition, int], lookup: OffsetLookup
+        self, times: Mapping[TopicPartition, int], offsets: Mapping[TopicPartition, int], lookup: OffsetLookup
     ) -> None:
         # Looked up afterwards, so that what is written meanwhile cannot make a match look like the end
-        end = lookup.end(list(found))
-        missing = sorted(partition for partition, offset in found.items() if offset >= end[partition])
+        end = lookup.end(list(offsets))
+        missing = sorted(partition for partition, offset in offsets.items() if offset >= end[partition])
         if missing:
             more = f" (nor in {len(missing) - 1} more partitions)" if len(missing) > 1 else ""
             raise OptionsError(

@@ -122,5 +122,5 @@ def _assumed_role(session: Any, options: AwsMskIamOptions, region: str) -> Any:
     external_id = {} if options.role_external_id is None else {"ExternalId": options.role_external_id}
     sts = session.create_client("sts", region_name=options.sts_region or region)
     answer = sts.assume_role(RoleArn=options.role_arn, RoleSessionName=options.role_session_name, **external_id)
-    given = answer["Credentials"]
-    return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
+    credentials = answer["Credentials"]
+    return Credentials(credentials["AccessKeyId"], credentials["SecretAccessKey"], credentials["SessionToken"])

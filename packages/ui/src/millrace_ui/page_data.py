@@ -138,10 +138,10 @@ class PageData:
         return health_view(state, kafka, command)
 
     def _malformed(self, search: MalformedSearch) -> dict[str, Any]:
-        found = TopicReader(search.kafka, search.wanted, shows_payloads=self._shows_payloads).newest()
-        letters = {"columns": found["columns"], "rows": found["rows"]} if search.has_dead_letters else None
-        reasons = [] if search.has_dead_letters else found["malformedReasons"]
-        return {"topic": search.wanted.topic, "letters": letters, "reasons": reasons, "searched": found["searched"]}
+        newest = TopicReader(search.kafka, search.wanted, shows_payloads=self._shows_payloads).newest()
+        letters = {"columns": newest["columns"], "rows": newest["rows"]} if search.has_dead_letters else None
+        reasons = [] if search.has_dead_letters else newest["malformedReasons"]
+        return {"topic": search.wanted.topic, "letters": letters, "reasons": reasons, "searched": newest["searched"]}
 
     def _kafka(self) -> Mapping[str, str]:
         if self._cluster is not None:

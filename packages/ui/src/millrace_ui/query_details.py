@@ -100,23 +100,23 @@ def malformed_searches(spark: SparkSession, query_id: str) -> list[MalformedSear
     query = _running(spark, query_id)
     if query is None:
         return None
-    reads = [part.given for part in explained_parts(query) if part.name.startswith("read")]
-    return [search for given in reads for search in _searches(given)]
+    reads = [part.unmasked for part in explained_parts(query) if part.name.startswith("read")]
+    return [search for read in reads for search in _searches(read)]
 
 
 def kafka_of_queries(spark: SparkSession) -> dict[str, str]:
     """Return Kafka's client properties of a running query that reads or writes by millrace; none without one."""
     for query in spark.streams.active:
         for part in explained_parts(query):
-            return {name: text for name, text in part.given.items() if name.startswith(_PROPERTIES)}
+            return {name: text for name, text in part.unmasked.items() if name.startswith(_PROPERTIES)}
     return {}
 
 
-def _searches(given: Mapping[str, str]) -> Iterator[MalformedSearch]:
+def _searches(raw: Mapping[str, str]) -> Iterator[MalformedSearch]:
     """Yield the topic of dead letters of a read, or else its own topics."""
-    options = configure_source(given, warns=False).options
-    kafka = {name.removeprefix(_PROPERTIES): value for name, value in given.items() if name.startswith(_PROPERTIES)}
-    letters = next((value for name, value in given.items() if name.lower() == "dirty-data.collector.topic"), None)
+    options = configure_source(raw, warns=False).options
+    kafka = {name.removeprefix(_PROPERTIES): value for name, value in raw.items() if name.startswith(_PROPERTIES)}
+    letters = next((value for name, value in raw.items() if name.lower() == "dirty-data.collector.topic"), None)
     if letters is not None:
         yield MalformedSearch(kafka, MessageFilter(letters, MAX_SHOWN_LETTERS), has_dead_letters=True)
         return
@@ -125,7 +125,7 @@ def _searches(given: Mapping[str, str]) -> Iterator[MalformedSearch]:
 
 
 def _why(query: StreamingQuery) -> WhyIdle:
-    reads = [part.given for part in explained_parts(query) if part.name.startswith("read")]
+    reads = [part.unmasked for part in explained_parts(query) if part.name.startswith("read")]
     try:
         # With the options of its read, the brokers and topics are examined, too
         return millrace.why(query, options=reads[0] if len(reads) == 1 else None)

@@ -78,10 +78,10 @@ def _in_topic(offset: StreamOffset, old: str, new: str) -> StreamOffset:
     def moved(offsets: Offsets) -> dict[TopicPartition, int]:
         return {TopicPartition(new if at.topic == old else at.topic, at.partition): n for at, n in offsets.items()}
 
-    def kept(values: Mapping[str, str]) -> dict[str, str]:
+    def others(values: Mapping[str, str]) -> dict[str, str]:
         return {topic: value for topic, value in values.items() if topic != old}
 
-    def kept_epochs(epochs: Offsets) -> dict[TopicPartition, int]:
+    def other_epochs(epochs: Offsets) -> dict[TopicPartition, int]:
         return {at: epoch for at, epoch in epochs.items() if at.topic != old}
 
     gone = offset.gone
@@ -92,7 +92,7 @@ def _in_topic(offset: StreamOffset, old: str, new: str) -> StreamOffset:
         start_overrides=moved(offset.start_overrides),
         stopping_offsets=moved(offset.stopping_offsets),
         discovered=moved(offset.discovered),
-        topic_ids=kept(offset.topic_ids),
-        leader_epochs=kept_epochs(offset.leader_epochs),
-        gone=GoneTopics(moved(gone.positions), kept(gone.topic_ids), kept_epochs(gone.leader_epochs), since),
+        topic_ids=others(offset.topic_ids),
+        leader_epochs=other_epochs(offset.leader_epochs),
+        gone=GoneTopics(moved(gone.positions), others(gone.topic_ids), other_epochs(gone.leader_epochs), since),
     )

@@ -49,7 +49,9 @@ class CopyPlan:
         folder, name = posixpath.split(path)
         # Hadoop's on local disks, and Spark's own
         checksums = {posixpath.join(folder, f".{name}.crc"), f"{path}.crc"}
-        copied = {each: origin for each, origin in self.copied.items() if each != path and each not in checksums}
+        copied = {
+            target: origin for target, origin in self.copied.items() if target != path and target not in checksums
+        }
         return replace(self, copied=copied, written={**self.written, path: text})
 
     def with_entry(self, batch: int, entry: OffsetLogEntry) -> CopyPlan:

@@ -39,13 +39,13 @@ def to_json(checkpoint: Checkpoint) -> dict[str, Any]:
         "sources": [_source(source, text) for source, text in checkpoint.last.sources.items()],
         "state": [
             {
-                "operator": each.number,
-                "name": each.name,
-                "partitions": each.partitions,
-                "version": each.version,
-                "bytes": each.size,
+                "operator": operator.number,
+                "name": operator.name,
+                "partitions": operator.partitions,
+                "version": operator.version,
+                "bytes": operator.size,
             }
-            for each in find_operators(checkpoint.store, checkpoint.files)
+            for operator in find_operators(checkpoint.store, checkpoint.files)
         ],
         "settings": _settings(checkpoint.last.metadata),
     }
@@ -63,7 +63,7 @@ def to_lines(checkpoint: Checkpoint) -> Iterator[str]:
         yield f"  complete up to micro-batch {batches['complete']}{planned}; the log begins with {batches['first']}"
     yield f"  watermark: {shown['watermark'] or 'none'}"
     yield f"  a restart {'repeats' if restart['repeats'] else 'begins'} micro-batch {restart['micro_batch']}"
-    yield from (f"    {printable(each)}" for each in restart["ranges"][:_SHOWN_PARTITIONS])
+    yield from (f"    {printable(range_)}" for range_ in restart["ranges"][:_SHOWN_PARTITIONS])
     yield ""
     for source in shown["sources"]:
         yield from _source_lines(source)
@@ -91,7 +91,9 @@ def _source_lines(source: Mapping[str, Any]) -> Iterator[str]:
     yield printable(f"Source {source['source']}: {source['kind']}")
     if "offset" in source:
         yield f"  {printable(source['offset'])}"
-    places = [(f"{topic}-{at}", n) for topic, each in source.get("offsets", {}).items() for at, n in each.items()]
+    places = [
+        (f"{topic}-{at}", n) for topic, partitions in source.get("offsets", {}).items() for at, n in partitions.items()
+    ]
     yield from (f"  {printable(place)}: next offset {offset:,}" for place, offset in places[:_SHOWN_PARTITIONS])
     if len(places) > _SHOWN_PARTITIONS:
         yield f"  and {len(places) - _SHOWN_PARTITIONS} more partitions (--json shows all)"

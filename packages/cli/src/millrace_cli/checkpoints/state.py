@@ -91,8 +91,8 @@ def stores_without(paths: Iterable[str], version: int) -> list[str]:
 
 
 def _can_restore(full: set[int], changes: set[int], version: int) -> bool:
-    base = max((each for each in full if each <= version), default=0)
-    return all(each in changes for each in range(base + 1, version + 1))
+    base = max((snapshot for snapshot in full if snapshot <= version), default=0)
+    return all(number in changes for number in range(base + 1, version + 1))
 
 
 def _operator_name(store: CheckpointStore, files: Iterable[str], number: int) -> str:

@@ -74,8 +74,8 @@ def stop() -> None:
     if stopped is None:
         click.echo("not running")
         return
-    kept = "" if stopped.temporary else f"; its data are kept in {stopped.data_dir}"
-    click.echo(f"stopped the broker at {stopped.bootstrap_servers}{kept}")
+    note = "" if stopped.temporary else f"; its data are kept in {stopped.data_dir}"
+    click.echo(f"stopped the broker at {stopped.bootstrap_servers}{note}")
 
 
 def _parse_topic(text: str) -> tuple[str, int | None]:

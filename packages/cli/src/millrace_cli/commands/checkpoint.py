@@ -57,11 +57,11 @@ def show(checkpoint: str, as_json: bool) -> None:
     from millrace_cli.checkpoints.reading import read_checkpoint
     from millrace_cli.checkpoints.report import to_json, to_lines
 
-    found = read_checkpoint(checkpoint)
+    contents = read_checkpoint(checkpoint)
     if as_json:
-        click.echo(json.dumps(to_json(found), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(to_json(contents), indent=2, ensure_ascii=False))
     else:
-        click.echo("\n".join(to_lines(found)).rstrip())
+        click.echo("\n".join(to_lines(contents)).rstrip())
 
 
 @checkpoint.command("import")
@@ -83,8 +83,8 @@ def import_(checkpoint: str, copy: str, repeat_uncommitted: bool, sources: tuple
     """
     from millrace_cli.checkpoints.kafka_import import plan_import
 
-    found = _read(checkpoint, repeat_uncommitted, "the copy processes them again")
-    _copy(found, plan_import(found, sources), copy)
+    original = _read(checkpoint, repeat_uncommitted, "the copy processes them again")
+    _copy(original, plan_import(original, sources), copy)
 
 
 @checkpoint.command()
@@ -116,9 +116,9 @@ def rewind(
     """
     from millrace_cli.checkpoints.rewinding import plan_rewind
 
-    found = _read(checkpoint, repeat_uncommitted, "they are read again from where the micro-batch began, or earlier")
+    original = _read(checkpoint, repeat_uncommitted, "they are read again from where the micro-batch began, or earlier")
     connect = partial(client_properties, bootstrap_servers, config, properties)
-    _copy(found, plan_rewind(found, lambda read: _targets(target, read, connect)), copy)
+    _copy(original, plan_rewind(original, lambda read: _targets(target, read, connect)), copy)
 
 
 @checkpoint.command()
@@ -131,8 +131,8 @@ def fork(checkpoint: str, copy: str, repeat_uncommitted: bool) -> None:
     """
     from millrace_cli.checkpoints.changing import plan_fork
 
-    found = _read(checkpoint, repeat_uncommitted, "the query of the copy processes them, too")
-    _copy(found, plan_fork(found), copy)
+    original = _read(checkpoint, repeat_uncommitted, "the query of the copy processes them, too")
+    _copy(original, plan_fork(original), copy)
 
 
 @checkpoint.command("rename-topic")
@@ -147,17 +147,17 @@ def rename_topic(checkpoint: str, copy: str, repeat_uncommitted: bool, old: str,
     """
     from millrace_cli.checkpoints.changing import plan_topic_renaming
 
-    found = _read(checkpoint, repeat_uncommitted, f"the copy reads them again, from topic {new!r}")
-    _copy(found, plan_topic_renaming(found, old, new), copy)
+    original = _read(checkpoint, repeat_uncommitted, f"the copy reads them again, from topic {new!r}")
+    _copy(original, plan_topic_renaming(original, old, new), copy)
 
 
 def _read(location: str, may_repeat: bool, effect: str) -> Checkpoint:
     from millrace_cli.checkpoints.copying import require_complete
     from millrace_cli.checkpoints.reading import read_checkpoint
 
-    found = read_checkpoint(location)
-    require_complete(found, may_repeat=may_repeat, effect=effect)
-    return found
+    contents = read_checkpoint(location)
+    require_complete(contents, may_repeat=may_repeat, effect=effect)
+    return contents
 
 
 def _copy(checkpoint: Checkpoint, plan: CopyPlan, location: str) -> None:
@@ -183,6 +183,6 @@ def _targets(target: str, read: Offsets, connect: Callable[[], Any]) -> Mapping[
         millis = parse_time(target)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="'--to'") from None
-    found = KafkaAdmin(connect()).at_timestamp(list(read), millis)
+    offsets = KafkaAdmin(connect()).at_timestamp(list(read), millis)
     # Records of a partition that are all older are read already, or come anyway
-    return {at: min(found[at], offset) for at, offset in read.items()}
+    return {at: min(offsets[at], offset) for at, offset in read.items()}

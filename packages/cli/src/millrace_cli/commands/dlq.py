@@ -81,7 +81,7 @@ def show(
     from millrace_cli.replaying.summary import FIELDS, Summary
     from millrace_cli.tables import rows_table
 
-    fields = [each.strip() for each in by.split(",") if each.strip()]
+    fields = [field.strip() for field in by.split(",") if field.strip()]
     if not fields or not set(fields) <= set(FIELDS):
         raise click.BadParameter(f"expected some of {', '.join(FIELDS)}, got {by!r}", param_hint="'--by'")
     selection = _selection(**selected)
@@ -131,14 +131,14 @@ def replay(
     """
     from millrace_cli.replaying.replay import Replay, plan_replay, run_replay
 
-    given = Replay(
+    job = Replay(
         topic, _selection(**selected), target, group or f"millrace-dlq-{topic}", keep_timestamps, transaction_size
     )
     if target == topic:
         raise click.BadParameter("it is the topic of dead letters itself", param_hint="'--to'")
     client = client_properties(bootstrap_servers, config, properties)
-    counts = (plan_replay if dry_run else run_replay)(client, given)
-    click.echo(_described(counts, given.group, dry_run=dry_run))
+    counts = (plan_replay if dry_run else run_replay)(client, job)
+    click.echo(_described(counts, job.group, dry_run=dry_run))
 
 
 def _described(counts: ReplayCounts, group: str, *, dry_run: bool) -> str:

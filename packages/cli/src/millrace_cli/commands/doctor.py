@@ -58,7 +58,7 @@ def doctor(
     from millrace.diagnosis.run import diagnose
     from millrace.spark_python import environment_at_import
 
-    given = java_properties(bootstrap_servers, config, properties)
+    java = java_properties(bootstrap_servers, config, properties)
     with ExitStack() as stack:
         spark = None
         if master is not None:
@@ -67,10 +67,10 @@ def doctor(
             spark = local_session("millrace doctor", config={"spark.master": master}, progress=False)
             stack.callback(spark.stop)
         diagnosis = diagnose(
-            given,
+            java,
             topics=topics,
             written_topics=written_topics,
-            group=group or given.get("group.id", ""),
+            group=group or java.get("group.id", ""),
             transactional_id_prefix=transactional_id_prefix,
             metrics_address=metrics_address,
             spark=spark,
@@ -88,7 +88,7 @@ def _lines(diagnosis: Diagnosis) -> Iterable[str]:
         yield printable(_line(finding))
         if finding.remedy:
             yield printable(f"         -> {finding.remedy}")
-    errors = len([each for each in diagnosis.problems if each.level == "error"])
+    errors = len([problem for problem in diagnosis.problems if problem.level == "error"])
     warnings = len(diagnosis.problems) - errors
     yield f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
 

@@ -83,13 +83,13 @@ def plan(
     import millrace
 
     java = require_brokers(java_properties(bootstrap_servers, config, properties))
-    given = job_options(java, topic, options)
+    read_options = job_options(java, topic, options)
     # What the command line does not name is from the file
     own = {"bootstrap.servers"} if bootstrap_servers else set()
     own |= {name.removeprefix("properties.") for name in properties}
     origins = {f"properties.{name}": f"file {config}" for name in java if config is not None and name not in own}
-    found = millrace.plan(
-        given,
+    job_plan = millrace.plan(
+        read_options,
         streaming=stream,
         available_now=available_now,
         checkpoint=checkpoint,
@@ -97,5 +97,5 @@ def plan(
         count_limit=count_limit,
         origins=origins,
     )
-    click.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))
-    sys.exit(1 if found.problems else 0)
+    click.echo(json.dumps(job_plan.to_json(), indent=2) if as_json else str(job_plan))
+    sys.exit(1 if job_plan.problems else 0)

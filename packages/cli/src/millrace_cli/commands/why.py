@@ -43,6 +43,6 @@ def why(
     import millrace
 
     java = require_brokers(java_properties(bootstrap_servers, config, properties))
-    given = job_options(java, topic, options)
-    found = millrace.why(options=given, checkpoint=checkpoint)
-    click.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))
+    read_options = job_options(java, topic, options)
+    causes = millrace.why(options=read_options, checkpoint=checkpoint)
+    click.echo(json.dumps(causes.to_json(), indent=2) if as_json else str(causes))

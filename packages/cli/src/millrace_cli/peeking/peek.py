@@ -96,10 +96,10 @@ class _Peek:
             if self._condition is None:
                 break
             searched = min(searched * _SEARCH_FACTOR, MAX_SEARCHED)
-        found = decoded.rows.num_rows
-        if self._condition is not None and found < count and len(newest) == MAX_SEARCHED:
+        row_count = decoded.rows.num_rows
+        if self._condition is not None and row_count < count and len(newest) == MAX_SEARCHED:
             print_note(f"only the newest {MAX_SEARCHED} messages were searched")
-        self._printer.print(decoded.rows if self._condition is None else decoded.rows.slice(max(0, found - count)))
+        self._printer.print(decoded.rows if self._condition is None else decoded.rows.slice(max(0, row_count - count)))
         self._report(decoded, count)
         if self.malformed:
             print_note(f"{self.malformed} of {len(newest)} messages are malformed")

@@ -57,13 +57,13 @@ class TopicMessages:
         """
         partitions = self._discovery.partitions().partitions
         ends = self._admin.end(partitions)
-        found = newest_messages(self._client, self._admin, partitions, count)
+        newest = newest_messages(self._client, self._admin, partitions, count)
         # More may have come between the two
         self._followed_from = {
-            partition: max([end, *(message.offset() + 1 for message in found[partition][-1:])])
+            partition: max([end, *(message.offset() + 1 for message in newest[partition][-1:])])
             for partition, end in ends.items()
         }
-        return sorted((message for messages in found.values() for message in messages), key=_position)[-count:]
+        return sorted((message for messages in newest.values() for message in messages), key=_position)[-count:]
 
     def wait(self, deadline: float) -> None:
         """Wait until there is a message, or until a time of the monotonic clock."""
@@ -88,7 +88,7 @@ class TopicMessages:
                         consumer.client.incremental_assign(added)
                     first = consumer.client.poll(POLL_S)
                     more = consumer.client.consume(_MAX_MESSAGES_PER_POLL, 0) if first is not None else []
-                    received = [each for each in (first, *more) if each is not None]
+                    received = [message for message in (first, *more) if message is not None]
                     yield [message for _, message in messages_and_ends(received) if message is not None]
         finally:
             consumer.close()
@@ -97,7 +97,9 @@ class TopicMessages:
         """Return the partitions that are not followed yet, which are from now on; none while no broker answers."""
         with suppress(UnreachableError):
             partitions = self._discovery.partitions(tuple(self._followed_from)).partitions
-            added = dict.fromkeys((each for each in partitions if each not in self._followed_from), OFFSET_BEGINNING)
+            added = dict.fromkeys(
+                (partition for partition in partitions if partition not in self._followed_from), OFFSET_BEGINNING
+            )
             self._followed_from |= added
             return [ClientPartition(*place, at) for place, at in added.items()]
         return []

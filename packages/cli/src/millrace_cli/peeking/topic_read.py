@@ -93,9 +93,9 @@ class TopicRead:
         formats = {} if "value.format" in self.options else {"format": format_}
         shown = {"metadata.columns": _METADATA} if self.metadata else {}
         topic = {**self._client_options, "topic": self.topic}
-        given = {**topic, **formats, **shown, **(needed or {}), **self.options}
+        options = {**topic, **formats, **shown, **(needed or {}), **self.options}
         columns = self.columns or columns
-        return given if columns is None else {**given, "columns": _spark_columns(columns)}
+        return options if columns is None else {**options, "columns": _spark_columns(columns)}
 
     def guess(self, newest: Sequence[Message]) -> Guess | None:
         """Guess the format of messages; None for dead letters.

@@ -65,7 +65,7 @@ def read_letters(client: Properties, topic: DeadLetterTopic) -> Iterator[list[Me
     consumer = new_consumer(Properties({**client, **STATISTICS_OFF}), offset_reset="earliest")
     try:
         with client_errors(f"reading topic {topic.name!r}"):
-            consumer.client.assign([ClientPartition(*each, topic.begin[each]) for each in unfinished])
+            consumer.client.assign([ClientPartition(*partition, topic.begin[partition]) for partition in unfinished])
             heard_at = monotonic()
             while unfinished:
                 received = consumer.client.consume(_MESSAGES_PER_POLL, _POLL_S)

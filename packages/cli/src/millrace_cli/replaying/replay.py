@@ -139,7 +139,7 @@ class _Run:
         transaction = _Transaction(producer)
         try:
             for messages in read_letters(self._client, self._topic):
-                selected = {(each.partition(), each.offset()) for each in self._replay.selection.of(messages)}
+                selected = {(letter.partition(), letter.offset()) for letter in self._replay.selection.of(messages)}
                 counts.letters += len(messages)
                 counts.selected += len(selected)
                 for message in messages:

@@ -42,12 +42,12 @@ class DeadLetterSelection:
         rows = dead_letter_rows(chosen) if self.error is not None or self.condition is not None else None
         if rows is None:
             return chosen
-        kept = [True] * len(chosen) if self.condition is None else self.condition.mask(rows)
+        mask = [True] * len(chosen) if self.condition is None else self.condition.mask(rows)
         error = (self.error or "").lower()
         reasons = rows["reason"].to_pylist()
         return [
             message
-            for message, keep, reason in zip(chosen, kept, reasons, strict=True)
+            for message, keep, reason in zip(chosen, mask, reasons, strict=True)
             if keep and error in (reason or "").lower()
         ]
 

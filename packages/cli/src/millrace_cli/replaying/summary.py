@@ -37,19 +37,19 @@ class Summary:
         """Count some messages."""
         for letter in dead_letter_rows(messages).to_pylist():
             key = tuple(_field(letter, name) for name in self._fields)
-            found = self._counts.setdefault(key, {"count": 0, "first": None, "last": None, "samples": []})
-            found["count"] += 1
+            group = self._counts.setdefault(key, {"count": 0, "first": None, "last": None, "samples": []})
+            group["count"] += 1
             time = letter["dead_timestamp"]
             if time is not None:
-                found["first"] = min(time, found["first"] or time)
-                found["last"] = max(time, found["last"] or time)
-            if len(found["samples"]) < self._samples:
-                found["samples"].append(_sample(letter))
+                group["first"] = min(time, group["first"] or time)
+                group["last"] = max(time, group["last"] or time)
+            if len(group["samples"]) < self._samples:
+                group["samples"].append(_sample(letter))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the counts, the largest first."""
-        found = [dict(zip(self._fields, key, strict=True)) | counts for key, counts in self._counts.items()]
-        return sorted(found, key=lambda row: (-row["count"], str(row)))
+        rows = [dict(zip(self._fields, key, strict=True)) | counts for key, counts in self._counts.items()]
+        return sorted(rows, key=lambda row: (-row["count"], str(row)))
 
     def table(self) -> pa.Table:
         """Return the counts, the largest first, for people; times are in UTC."""

@@ -75,7 +75,7 @@ class RowFilter:
         Raises:
             CommandError: As `apply`.
         """
-        return [bool(each) for each in _Evaluation(self.text, rows).mask(self.condition).to_pylist()]
+        return [bool(answer) for answer in _Evaluation(self.text, rows).mask(self.condition).to_pylist()]
 
 
 class _Evaluation:
@@ -123,7 +123,7 @@ class _Evaluation:
         try:
             return _OPERATORS[comparison.operator](*operands)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-            types = " with ".join(_name(each.type) for each in operands)
+            types = " with ".join(_name(operand.type) for operand in operands)
             raise self._error(comparison.position, f"{types} cannot be compared") from None
 
     def _operand(self, operand: ColumnPath | Constant, other: ColumnPath | Constant) -> Any:
@@ -167,7 +167,7 @@ class _Evaluation:
     def _field(self, column: ColumnPath, values: pa.ChunkedArray, fields: tuple[str, ...]) -> pa.ChunkedArray:
         for name in fields:
             if not pt.is_struct(values.type) or values.type.get_field_index(name) < 0:
-                known = ", ".join(each.name for each in values.type) if pt.is_struct(values.type) else "none"
+                known = ", ".join(field.name for field in values.type) if pt.is_struct(values.type) else "none"
                 raise self._error(column.position, f"there is no field {name!r} in it; its fields are {known}")
             values = pc.struct_field(values, name)
         return values
@@ -187,8 +187,8 @@ class _Evaluation:
 
 def _header(headers: list[dict[str, Any]] | None, name: str) -> str | None:
     """Return the last header of a name, as text."""
-    found = [each["value"] for each in headers or () if each["key"] == name]
-    return None if not found or found[-1] is None else found[-1].decode("utf-8", "replace")
+    values = [header["value"] for header in headers or () if header["key"] == name]
+    return None if not values or values[-1] is None else values[-1].decode("utf-8", "replace")
 
 
 def _number(text: str, type_: pa.DataType) -> pa.Scalar:

@@ -48,7 +48,7 @@ def _syntax_error(text: str, error: UnexpectedInput) -> CommandError:
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     position = len(text) if at_end else cast("int", error.pos_in_stream)
     rest = text[position:]
-    found = "the end" if not rest.strip() else repr(re.match(r"\w+|.", rest, re.DOTALL)[0])  # type: ignore[index] # it matches
+    actual = "the end" if not rest.strip() else repr(re.match(r"\w+|.", rest, re.DOTALL)[0])  # type: ignore[index] # it matches
     hints = {
         '"': "; text is quoted as 'de', a column as `de`",
         "(": "; functions are not supported",
@@ -59,7 +59,7 @@ def _syntax_error(text: str, error: UnexpectedInput) -> CommandError:
         "'": "; close the text with '",
         "`": "; close the name with `",
     }
-    return filter_error(text, position, f"{_GRAMMAR}; found {found}{hints.get(rest[:1], '')}")
+    return filter_error(text, position, f"{_GRAMMAR}; found {actual}{hints.get(rest[:1], '')}")
 
 
 class _SyntaxBuilder(Transformer[Token, Any]):
@@ -96,7 +96,7 @@ class _SyntaxBuilder(Transformer[Token, Any]):
 
     def one_of(self, children: list[Any]) -> Condition:
         column, token, *constants = children
-        return Combination("or", tuple(Comparison(column, "=", each, token.start_pos) for each in constants))
+        return Combination("or", tuple(Comparison(column, "=", constant, token.start_pos) for constant in constants))
 
     def none_of(self, children: list[Any]) -> Not:
         return Not(self.one_of(children))

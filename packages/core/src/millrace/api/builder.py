@@ -178,7 +178,7 @@ def plugin_options(
     if not isinstance(name, str):
         # Setting the option reports that it is no name
         return {option: name}
-    names = {re.sub(r"[-.]", "_", each): each for each in _option_names(kind, name)}
+    names = {re.sub(r"[-.]", "_", plugin_option): plugin_option for plugin_option in _option_names(kind, name)}
     own = {names.get(key, key.replace("_", "-")): value for key, value in arguments.items()}
     return {option: name, **{f"{prefix}{key}": value for key, value in own.items()}}
 

@@ -110,11 +110,11 @@ def upsert_batches(
     Raises:
         OptionsError: An option is missing, invalid or unknown; the message lists all problems.
     """
-    given = Properties({"connector": "upsert-kafka", **options})
-    config = configure_sink(given)
+    write_options = Properties({"connector": "upsert-kafka", **options})
+    config = configure_sink(write_options)
     if not config.options.is_upsert:
         raise OptionsError("upsert_batches", ("option 'connector' must be 'upsert-kafka', or left out",))
-    return UpsertBatches(given, config.options.key_fields, column_names(ordering), tasks)
+    return UpsertBatches(write_options, config.options.key_fields, column_names(ordering), tasks)
 
 
 def column_names(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ def metrics(query: StreamingQuery, sink: SinkMetricsCollector | None = None) -> 
         TypeError: ``query`` is not a query but, for example, a DataFrame.
     """
     if not hasattr(query, "lastProgress"):
-        given = type(query).__name__
-        raise TypeError(f"metrics expects the query that .writeStream...start() returns; got an object of {given}")
+        type_name = type(query).__name__
+        raise TypeError(f"metrics expects the query that .writeStream...start() returns; got an object of {type_name}")
     progress = query.lastProgress
     return QueryMetrics(
         sources=() if progress is None else source_metrics(progress), sink=None if sink is None else sink.metrics()
@@ -69,25 +69,25 @@ def _source(latest: ReportedOffset, current: StreamOffset, watermark_lag: int | 
     )
     return SourceMetrics(
         partitions=partitions,
-        pending_records=sum(each.pending_records for each in partitions),
-        num_records_in=sum(each.num_records_in for each in partitions),
+        pending_records=sum(partition.pending_records for partition in partitions),
+        num_records_in=sum(partition.num_records_in for partition in partitions),
         num_records_in_per_second=read.records_per_second,
-        num_bytes_in=sum(each.num_bytes_in for each in partitions),
+        num_bytes_in=sum(partition.num_bytes_in for partition in partitions),
         num_bytes_in_per_second=read.bytes_per_second,
-        num_records_in_errors=sum(each.num_records_in_errors for each in partitions),
-        records_skipped=sum(each.records_skipped for each in partitions) + plan.skipped,
+        num_records_in_errors=sum(partition.num_records_in_errors for partition in partitions),
+        records_skipped=sum(partition.records_skipped for partition in partitions) + plan.skipped,
         commits_succeeded=group.commits_succeeded,
         commits_failed=group.commits_failed,
-        current_fetch_event_time_lag=_largest(each.current_fetch_event_time_lag for each in partitions),
-        current_emit_event_time_lag=_largest(each.current_emit_event_time_lag for each in partitions),
+        current_fetch_event_time_lag=_largest(partition.current_fetch_event_time_lag for partition in partitions),
+        current_emit_event_time_lag=_largest(partition.current_emit_event_time_lag for partition in partitions),
         watermark_lag=watermark_lag,
         source_idle_time=read.idle_ms,
         missing_reports=read.missing,
         consumers=read.clients,
-        last_stable_offset_lag=sum(each.last_stable_offset_lag for each in partitions),
-        state_restores=sum(each.state_restores for each in partitions),
-        state_keys=_total(each.state_keys for each in partitions),
-        state_bytes=_total(each.state_bytes for each in partitions),
+        last_stable_offset_lag=sum(partition.last_stable_offset_lag for partition in partitions),
+        state_restores=sum(partition.state_restores for partition in partitions),
+        state_keys=_total(partition.state_keys for partition in partitions),
+        state_bytes=_total(partition.state_bytes for partition in partitions),
     )
 
 
@@ -118,12 +118,12 @@ def _partition(
     )
 
 
-def _largest(found: Any) -> int | None:
-    return max((each for each in found if each is not None), default=None)
+def _largest(values: Any) -> int | None:
+    return max((value for value in values if value is not None), default=None)
 
 
-def _total(found: Iterable[int | None]) -> int | None:
-    known = [each for each in found if each is not None]
+def _total(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 

@@ -51,12 +51,12 @@ def plan(
         SchemaError: The schema is no list of columns.
         UnreachableError: No broker answered.
     """
-    given = connector_options(options)
+    own_options = connector_options(options)
     places = origins or {}
     if writes:
-        return plan_write(given, configure_sink(given), origins=places)
+        return plan_write(own_options, configure_sink(own_options), origins=places)
     request = ReadRequest(
-        given,
+        own_options,
         schema=parse_ddl(schema) if isinstance(schema, str) else schema,
         streaming=streaming or available_now or checkpoint is not None,
         available_now=available_now,
@@ -64,4 +64,4 @@ def plan(
         count_limit=count_limit,
         origins=places,
     )
-    return plan_read(request, configure_source(given))
+    return plan_read(request, configure_source(own_options))

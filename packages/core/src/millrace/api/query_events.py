@@ -90,10 +90,10 @@ class QueryEvents(StreamingQueryListener):
         """Add a sink's metrics to the report of the running query that has the sink's name."""
         if isinstance(metrics, SinkMetrics):
             with self._lock:
-                found = next((last for last in self._last.values() if last.query == name and last.is_active), None)
-            if found is not None:
-                self._with_collector.add(found.run_id)
-                self._hand_on(dataclasses.replace(found, sink=metrics, has_run=False))
+                report = next((last for last in self._last.values() if last.query == name and last.is_active), None)
+            if report is not None:
+                self._with_collector.add(report.run_id)
+                self._hand_on(dataclasses.replace(report, sink=metrics, has_run=False))
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """Report a query that starts."""

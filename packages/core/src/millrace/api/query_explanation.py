@@ -27,12 +27,12 @@ class ExplainedPart:
     Attributes:
         name: ``read 1`` and so on, or ``write``.
         options: Its options with their origins; secrets are masked.
-        given: The options that the program has set, with secrets.
+        unmasked: The options that the program has set, with secrets.
     """
 
     name: str
     options: tuple[PlannedOption, ...]
-    given: Mapping[str, str] = field(repr=False)
+    unmasked: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,12 @@ def explain_query(query: StreamingQuery) -> QueryExplanation:
 
 def explained_parts(query: StreamingQuery) -> tuple[ExplainedPart, ...]:
     """Return the reads and the write of a running query, after its first micro-batch."""
-    given = options_of_streaming_query(query)
-    return tuple(_part(name, options) for name, options in given if _is_ours(options))
+    return tuple(_part(name, options) for name, options in options_of_streaming_query(query) if _is_ours(options))
 
 
 def write_options(query: StreamingQuery) -> Mapping[str, str] | None:
     """Return the options, with secrets, of a running query's write by millrace's sink; None for another sink."""
-    return next((part.given for part in explained_parts(query) if part.name == _WRITE), None)
+    return next((part.unmasked for part in explained_parts(query) if part.name == _WRITE), None)
 
 
 def _is_ours(options: Mapping[str, str]) -> bool:
@@ -70,10 +69,13 @@ def _is_ours(options: Mapping[str, str]) -> bool:
 
 
 def _part(name: str, options: Mapping[str, str]) -> ExplainedPart:
-    given = connector_options(options)
+    own_options = connector_options(options)
     try:
-        config = configure_sink(given, warns=False) if name == _WRITE else configure_source(given, warns=False)
+        config = (
+            configure_sink(own_options, warns=False) if name == _WRITE else configure_source(own_options, warns=False)
+        )
     except (OptionsError, PluginError):
         # Such as those of Spark's own connector; which of them are secrets is not known
-        return ExplainedPart(name, tuple(PlannedOption(option, "***", OPTION) for option in sorted(given)), given)
-    return ExplainedPart(name, resolved_options(config, given, {}, is_stream=True), given)
+        masked = tuple(PlannedOption(option, "***", OPTION) for option in sorted(own_options))
+        return ExplainedPart(name, masked, own_options)
+    return ExplainedPart(name, resolved_options(config, own_options, {}, is_stream=True), own_options)

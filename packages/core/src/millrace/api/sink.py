@@ -129,7 +129,7 @@ class KafkaSink:
         if "key.fields" in self.options:
             return list(parse_columns(self.options["key.fields"]))
         metadata = parse_metadata_columns(self.options.get("metadata.columns", "topic"))
-        raw_key = next((each.column for each in metadata if each.key == "__raw_key__"), None)
+        raw_key = next((column.column for column in metadata if column.key == "__raw_key__"), None)
         has_format = "format" in self.options or "value.format" in self.options
         return [raw_key] if raw_key else [] if has_format else ["key"]
 

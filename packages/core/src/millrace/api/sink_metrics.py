@@ -85,7 +85,7 @@ class SinkMetricsCollector:
 def add_report(metrics: SinkMetrics, report: SinkReport) -> SinkMetrics:
     """Add the report of one more micro-batch, or batch write."""
     seconds = max(report.duration_ms, 1) / 1000
-    other_producers = {name: each for name, each in metrics.producers.items() if name not in report.producers}
+    other_producers = {name: producer for name, producer in metrics.producers.items() if name not in report.producers}
     return dataclasses.replace(
         metrics,
         num_records_out=metrics.num_records_out + report.records,

@@ -83,7 +83,7 @@ class KafkaSourceBuilder(Builder):
         Args:
             *topics: Their names, or one list of them.
         """
-        names = [name for each in topics for name in ([each] if isinstance(each, str) else each)]
+        names = [name for argument in topics for name in ([argument] if isinstance(argument, str) else argument)]
         return self._set("set_topics", {"topic": ";".join(names)})
 
     def set_topic_pattern(self, topic_pattern: str) -> Self:

@@ -58,8 +58,8 @@ def _finds_installed_pyspark(config: Mapping[str, str]) -> bool:
         return False
     installed = _installed()
     folders = [*site.getsitepackages(), site.getusersitepackages(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    found = {Path(folder).resolve() for folder in folders if folder}
-    return (installed / "jars").is_dir() and installed.parent.resolve() in found
+    search_path = {Path(folder).resolve() for folder in folders if folder}
+    return (installed / "jars").is_dir() and installed.parent.resolve() in search_path
 
 
 def _make_home() -> Path | None:

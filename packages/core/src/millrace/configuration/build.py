@@ -70,8 +70,8 @@ def check_options(raw: Mapping[str, str]) -> None:
     """
     parsed = _parse(raw)
     if parsed.problems:
-        given = (plugin.problem for plugin in parsed.unusable if plugin.is_given)
-        raise OptionsError("millrace", (*parsed.problems, *given))
+        plugin_problems = (plugin.problem for plugin in parsed.unusable if plugin.is_given)
+        raise OptionsError("millrace", (*parsed.problems, *plugin_problems))
 
 
 def _from_the_beginning(options: SourceOptions) -> SourceOptions:
@@ -99,7 +99,7 @@ class _ParsedOptions(NamedTuple):
     warnings: tuple[str, ...]
 
     def refuse_problems(self, direction: Direction) -> None:
-        problems = (*self.problems, *(each.problem for each in self.unusable if each.direction is direction))
+        problems = (*self.problems, *(plugin.problem for plugin in self.unusable if plugin.direction is direction))
         if problems:
             raise OptionsError("millrace", problems)
 
@@ -110,15 +110,15 @@ SHOWN_WARNINGS = ResourceKind[bool]("warnings of options", capacity=64)
 
 
 def _parse(raw: Mapping[str, str], *, warns: bool = True) -> _ParsedOptions:
-    given = tuple(sorted((name, str(value)) for name, value in raw.items()))
+    pairs = tuple(sorted((name, str(value)) for name, value in raw.items()))
     # Spark creates the data source again for every step of every micro-batch, mostly in the same few processes. Files
     # are a part of the key, so that changed ones are read again
-    parsed = RESOURCES.get(PARSED_OPTIONS, (given, _named_files(given)), lambda: _parse_options(given))
+    parsed = RESOURCES.get(PARSED_OPTIONS, (pairs, _named_files(pairs)), lambda: _parse_options(pairs))
     if parsed.problems:
         # What is wrong now may be right later, such as when a folder has been created
         RESOURCES.drop(PARSED_OPTIONS)
     if warns and parsed.warnings:
-        RESOURCES.get(SHOWN_WARNINGS, (given, parsed.warnings), lambda: _warn(parsed.warnings))
+        RESOURCES.get(SHOWN_WARNINGS, (pairs, parsed.warnings), lambda: _warn(parsed.warnings))
     return parsed
 
 
@@ -128,13 +128,13 @@ def _warn(warnings: tuple[str, ...]) -> bool:
     return True
 
 
-def _named_files(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, int], ...]:
+def _named_files(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, int], ...]:
     """The paths, modification times and sizes of files that options name.
 
     What some of these files hold becomes part of the configuration.
     """
     files = []
-    for _, value in given:
+    for _, value in pairs:
         try:
             state = Path(value).stat()
         except (OSError, ValueError):
@@ -144,8 +144,8 @@ def _named_files(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, in
     return tuple(files)
 
 
-def _parse_options(given: tuple[tuple[str, str], ...]) -> _ParsedOptions:
-    translated = translate_spark_options(dict(given))
+def _parse_options(pairs: tuple[tuple[str, str], ...]) -> _ParsedOptions:
+    translated = translate_spark_options(dict(pairs))
     warnings = [*translated.without_effect]
     parser = OptionParser("millrace", translated.options)
     parser.expect(*SPARK_OPTIONS)
@@ -155,7 +155,7 @@ def _parse_options(given: tuple[tuple[str, str], ...]) -> _ParsedOptions:
     def warn(sentence: str) -> None:
         warnings.append(translated.with_given_names(sentence))
 
-    source, sink, plugins = _parse_directions(parser, {name.lower() for name, _ in given}, warn)
+    source, sink, plugins = _parse_directions(parser, {name.lower() for name, _ in pairs}, warn)
     for sentence in parser.warnings:
         warn(sentence)
     _refuse_unsupported(parser)
@@ -164,23 +164,23 @@ def _parse_options(given: tuple[tuple[str, str], ...]) -> _ParsedOptions:
         source,
         sink,
         tuple(map(translated.with_given_names, problems)),
-        tuple(each._replace(problem=translated.with_given_names(each.problem)) for each in plugins.unusable),
+        tuple(plugin._replace(problem=translated.with_given_names(plugin.problem)) for plugin in plugins.unusable),
         tuple(warnings),
     )
 
 
 def _parse_directions(
-    parser: OptionParser, given: AbstractSet[str], warn: Callable[[str], None]
+    parser: OptionParser, user_options: AbstractSet[str], warn: Callable[[str], None]
 ) -> tuple[SourceConfig, SinkConfig, PluginReferences]:
     client = take_client_properties(parser, warn)
     source_options = parser.take(SourceOptions) or SourceOptions()
-    sink_options = _take_sink_options(parser, given)
+    sink_options = _take_sink_options(parser, user_options)
     source_client = source_properties(client, source_options)
     plugins = PluginReferences(parser)
     value_format, key_format = plugins.value_format(source_options), plugins.key_format(source_options)
-    for problem in option_problems(source_options, source_client, sink_options, value_format, given):
+    for problem in option_problems(source_options, source_client, sink_options, value_format, user_options):
         parser.report(problem)
-    for sentence in error_tolerance_warnings(source_options, given):
+    for sentence in error_tolerance_warnings(source_options, user_options):
         warn(sentence)
     dead_letter_collector = plugins.dead_letter_collector(source_options)
     for problem in dead_letter_topic_problems(source_options, dead_letter_collector):
@@ -197,10 +197,10 @@ def _parse_directions(
         bounded=plugins.bounded(source_options),
         header_filter=plugins.header_filter(source_options),
         dead_letter_collector=dead_letter_collector,
-        inference=plugins.schema_inference(source_options, given),
+        inference=plugins.schema_inference(source_options, user_options),
         # As in Spark's own connector, 'kafka.group.id' only names the client's group
         state_backend=plugins.state_backend(source_options),
-        follows_group="properties.group.id" in given or source_client.get("group.id") != client.get("group.id"),
+        follows_group="properties.group.id" in user_options or source_client.get("group.id") != client.get("group.id"),
     )
     sink = SinkConfig(
         options=sink_options,
@@ -212,12 +212,12 @@ def _parse_directions(
     return source, sink, plugins
 
 
-def _take_sink_options(parser: OptionParser, given: AbstractSet[str]) -> SinkOptions:
+def _take_sink_options(parser: OptionParser, user_options: AbstractSet[str]) -> SinkOptions:
     options = parser.take(SinkOptions) or SinkOptions()
     # 'subscribe' and 'subscribePattern' select topics to read, never to write to
-    if "topic" not in given:
+    if "topic" not in user_options:
         options = dataclasses.replace(options, topics=())
-    if "topic-pattern" not in given:
+    if "topic-pattern" not in user_options:
         options = dataclasses.replace(options, topic_pattern=None)
     return options
 

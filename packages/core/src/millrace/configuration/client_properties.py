@@ -40,9 +40,9 @@ def take_client_properties(parser: OptionParser, warn: Callable[[str], None] = l
         Properties under librdkafka's names.
     """
     parser.expect("properties.bootstrap.servers", f"properties.{PROVIDER}")
-    given = parser.take_prefixed("properties.")
+    properties = parser.take_prefixed("properties.")
     client, problems, warnings = client_properties(
-        {name: value for name, value in given.items() if name not in _CONNECTOR_PROPERTIES}
+        {name: value for name, value in properties.items() if name not in _CONNECTOR_PROPERTIES}
     )
     for problem in problems:
         parser.report(problem)

@@ -117,16 +117,16 @@ class PluginReferences:
         name = self._installed_name(STATE_BACKEND, options.state_backend)
         return self._resolve(STATE_BACKEND, "state.backend", name, "state.backend.", direction=Direction.READ)
 
-    def schema_inference(self, options: SourceOptions, given: AbstractSet[str]) -> PluginRef | None:
+    def schema_inference(self, options: SourceOptions, user_options: AbstractSet[str]) -> PluginRef | None:
         """Resolve the schema inference of the format of values; None where there is none for it.
 
         Args:
             options: The options of the source.
-            given: The names of all options that the user has given, in lower case.
+            user_options: The names of all options that the user has given, in lower case.
         """
         name = options.value_format
         if name is None or name not in self._manager.names(SCHEMA_INFERENCE):
-            for option in sorted(given & {"scan.max.pre.fetch.records", "infer-schema.max-columns"}):
+            for option in sorted(user_options & {"scan.max.pre.fetch.records", "infer-schema.max-columns"}):
                 self._parser.report(f"option {option!r} requires a format with inferred columns, such as 'json'")
             return None
         prefixes = (f"value.{name}.", f"{name}.")
@@ -150,7 +150,11 @@ class PluginReferences:
     def _installed_name(self, kind: Kind[Any], name: str) -> str:
         """Return the installed name that is the same but for its case, which does not matter in the reference."""
         names = self._manager.names(kind)
-        return name if name in names else next((each for each in names if each.lower() == name.lower()), name)
+        return (
+            name
+            if name in names
+            else next((installed for installed in names if installed.lower() == name.lower()), name)
+        )
 
     def _resolve(
         self,

@@ -152,13 +152,13 @@ class _Translation:
     def translate_selection(self) -> None:
         """Translate the options that select topics or partitions."""
         own = [name for name, _ in _SELECTIONS.values() if self._has(name)]
-        given = {name: self._take(name) for name in _SELECTIONS if self._has(name)}
-        if given and len(given) + len(own) > 1:
-            names = " and ".join(map(repr, [*given, *own]))
+        selections = {name: self._take(name) for name in _SELECTIONS if self._has(name)}
+        if selections and len(selections) + len(own) > 1:
+            names = " and ".join(map(repr, [*selections, *own]))
             shared = " ('topic' is also where to write: give each to its own query)" if "topic" in own else ""
             self._report(f"options {names} exclude each other: give one of them{shared}")
             return
-        for spark, text in given.items():
+        for spark, text in selections.items():
             name, convert = _SELECTIONS[spark]
             selected = self._convert(spark, text, convert)
             if selected is not None:
@@ -167,10 +167,10 @@ class _Translation:
     def translate_end(self, end: _ReadEnd) -> _NumericEnd | None:
         """Translate the options for one end of the read."""
         no_match = self._no_match() if end is _STARTING else {}
-        given = {name: self._take(name) for name in (end.time, end.times, end.offsets) if self._has(name)}
-        if not given:
+        texts = {name: self._take(name) for name in (end.time, end.times, end.offsets) if self._has(name)}
+        if not texts:
             return None
-        spark, text = next(iter(given.items()))
+        spark, text = next(iter(texts.items()))
         own = [name for key, (name, _) in self._given.items() if key.startswith(end.prefix)]
         if own:
             self._report(f"options {spark!r} and {own[0]!r} exclude each other: give one of them")
@@ -235,7 +235,7 @@ class _Translation:
         if text.lower() in end.words:
             self._set(end.offsets, {f"{end.prefix}mode": _MODES[text.lower()]})
             return None
-        numbers = self._convert(end.offsets, text, lambda given: spark_values.parse_offsets(given, end.words))
+        numbers = self._convert(end.offsets, text, lambda offsets: spark_values.parse_offsets(offsets, end.words))
         if numbers is None:
             return None
         listed = spark_values.format_offsets(numbers)

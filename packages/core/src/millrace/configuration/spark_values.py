@@ -133,12 +133,12 @@ def _of_partitions(text: str, expected: str) -> dict[tuple[str, int], int]:
 
 def _object(text: str, expected: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except ValueError as error:
         raise ValueError(f"{expected}; it is not valid JSON: {error}") from error
-    if not isinstance(found, dict) or not all(map(_TOPIC.fullmatch, found)):
+    if not isinstance(parsed, dict) or not all(map(_TOPIC.fullmatch, parsed)):
         raise ValueError(expected)
-    return found
+    return parsed
 
 
 def _whole_numbers(values: object, expected: str) -> list[int]:

@@ -55,24 +55,24 @@ def split_dead_letter_headers(headers: Headers) -> tuple[list[tuple[str, bytes |
     Returns:
         The message's own headers; and its origin, None when the message is no dead letter.
     """
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     own = len(headers)
     # Ours begin with the topic. A letter of a letter has each of them twice, of which the first ones are its own
-    while own and "topic" not in found:
+    while own and "topic" not in fields:
         name, value = headers[own - 1]
         field = name.removeprefix(ERROR_HEADER_PREFIX)
-        if not name.startswith(ERROR_HEADER_PREFIX) or field not in Origin._fields or field in found or value is None:
+        if not name.startswith(ERROR_HEADER_PREFIX) or field not in Origin._fields or field in fields or value is None:
             break
-        found[field] = value.decode("utf-8", "replace")
+        fields[field] = value.decode("utf-8", "replace")
         own -= 1
-    origin = _origin(found)
+    origin = _origin(fields)
     return list(headers[: own if origin else len(headers)]), origin
 
 
-def _origin(found: dict[str, str]) -> Origin | None:
+def _origin(fields: dict[str, str]) -> Origin | None:
     try:
-        place = found["topic"], int(found["partition"]), int(found["offset"])
-        timestamp = int(found["timestamp"]) if "timestamp" in found else None
+        place = fields["topic"], int(fields["partition"]), int(fields["offset"])
+        timestamp = int(fields["timestamp"]) if "timestamp" in fields else None
     except (KeyError, ValueError):
         return None
-    return Origin(*place, timestamp, found.get("part"), found.get("format"), found.get("reason"))
+    return Origin(*place, timestamp, fields.get("part"), fields.get("format"), fields.get("reason"))

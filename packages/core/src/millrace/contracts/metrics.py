@@ -18,7 +18,7 @@ class Metrics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all metrics by the names that the reference connectors give them, such as ``pendingRecords``."""
-        return {_camel_case(each.name): _to_plain(getattr(self, each.name)) for each in dataclasses.fields(self)}
+        return {_camel_case(field.name): _to_plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True)
@@ -275,6 +275,6 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, Metrics):
         return value.to_dict()
     if isinstance(value, tuple):
-        return [_to_plain(each) for each in value]
+        return [_to_plain(inner) for inner in value]
     # Clients and their statistics have names of their own
     return {key: _to_plain(inner) for key, inner in value.items()} if isinstance(value, Mapping) else value

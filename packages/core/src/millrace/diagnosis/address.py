@@ -29,7 +29,7 @@ class Address(NamedTuple):
 def parse_addresses(servers: str) -> list[Address]:
     """Return the addresses of ``host:port,host:port``; the port is 9092 where none is given, as for Kafka's client."""
     addresses = []
-    for server in filter(None, (each.strip() for each in servers.split(","))):
+    for server in filter(None, map(str.strip, servers.split(","))):
         host, colon, port = server.rpartition(":")
         addresses.append(Address(host.strip("[]"), int(port)) if colon else Address(server, 9092))
     return addresses
@@ -64,7 +64,7 @@ def _steps(address: Address, client: Mapping[str, str]) -> Iterator[Finding]:
 
 def _check_name(address: Address) -> Finding:
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except OSError as failure:
         return error(
             "dns",
@@ -72,7 +72,7 @@ def _check_name(address: Address) -> Finding:
             f"the name {address.host} cannot be resolved on this host: {failure.strerror or failure}",
             "check its spelling in 'properties.bootstrap.servers', and the DNS or /etc/hosts of this host",
         )
-    return ok("dns", str(address), f"is {', '.join(dict.fromkeys(str(each[4][0]) for each in found))}")
+    return ok("dns", str(address), f"is {', '.join(dict.fromkeys(str(info[4][0]) for info in infos))}")
 
 
 def _check_port(address: Address) -> Finding:

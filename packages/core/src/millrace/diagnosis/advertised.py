@@ -23,7 +23,9 @@ def check_advertised(
     new = [address for address in advertised if address not in known]
     with ThreadPoolExecutor(max_workers=8) as pool:
         results = list(pool.map(lambda address: check_address(address, client), new))
-    findings = [ok("advertised", str(each), f"broker {broker}") for each, broker in advertised.items() if each in known]
+    findings = [
+        ok("advertised", str(address), f"broker {broker}") for address, broker in advertised.items() if address in known
+    ]
     for address, steps in zip(new, results, strict=True):
         failed = next((step for step in steps if step.level == Level.ERROR), None)
         if failed is None:

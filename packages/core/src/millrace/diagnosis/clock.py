@@ -91,10 +91,14 @@ def newest_broker_time(admin: AdminClient, topics: Sequence[str], timeout_s: flo
         topics: Topics that this user may know something of; only those with LogAppendTime count.
         timeout_s: Of each of three requests.
     """
-    found = admin.list_topics(timeout=timeout_s).topics
-    by_brokers = [*INTERNAL_TOPICS, *_with_append_times(admin, [each for each in topics if each in found], timeout_s)]
+    existing = admin.list_topics(timeout=timeout_s).topics
+    known = [topic for topic in topics if topic in existing]
+    by_brokers = [*INTERNAL_TOPICS, *_with_append_times(admin, known, timeout_s)]
     partitions = [
-        TopicPartition(topic, each) for topic in by_brokers if topic in found for each in found[topic].partitions
+        TopicPartition(topic, number)
+        for topic in by_brokers
+        if topic in existing
+        for number in existing[topic].partitions
     ]
     if not partitions:
         return None

@@ -120,7 +120,7 @@ class ConnectedCheck:
         for name, resource in resources.items():
             entries = self._result(described[resource])
             if not isinstance(entries, KafkaException):
-                settings = {each: entry.value for each, entry in entries.items() if entry.value is not None}
+                settings = {setting: entry.value for setting, entry in entries.items() if entry.value is not None}
                 yield from diskless_findings(name, settings, writes=writes, transactions=transactions)
 
     def group(self, name: str) -> Finding:
@@ -210,15 +210,15 @@ class ConnectedCheck:
                 f"check its name, and let the administrator allow {_words(wanted)} on {kind} {name!r}",
             )
         operations = described.authorized_operations
-        missing = [each for each in wanted if operations is not None and each not in operations]
+        missing = [operation for operation in wanted if operations is not None and operation not in operations]
         if missing:
             flag = {"topic": "--topic", "group": "--group"}[kind]
-            given = " ".join(f"--operation {each.name.capitalize()}" for each in missing)
+            arguments = " ".join(f"--operation {operation.name.capitalize()}" for operation in missing)
             return error(
                 kind,
                 name,
                 f"this user may not {_words(missing)}",
-                f"kafka-acls.sh --add {flag} {name} {given} --allow-principal User:<user>",
+                f"kafka-acls.sh --add {flag} {name} {arguments} --allow-principal User:<user>",
             )
         return ok(kind, name, f"this user may {_words(wanted)}")
 

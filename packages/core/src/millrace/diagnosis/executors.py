@@ -70,10 +70,10 @@ def check_executors(
         return [error("executors", "executors", sentence_of(failure), remedy_for(str(failure)))]
     answered = clock.now()
     all_findings = [
-        Finding(**{**found, "level": Level(found["level"])}) for found in map(json.loads, (row[0] for row in rows))
+        Finding(**{**fields, "level": Level(fields["level"])}) for fields in map(json.loads, (row[0] for row in rows))
     ]
-    findings = [each for each in all_findings if each.check != "clock"]
-    clocks = compare_clocks((each for each in all_findings if each.check == "clock"), asked, answered)
+    findings = [finding for finding in all_findings if finding.check != "clock"]
+    clocks = compare_clocks((finding for finding in all_findings if finding.check == "clock"), asked, answered)
     return [*findings, *clocks, *_version_differences(findings)]
 
 
@@ -103,7 +103,7 @@ def compare_clocks(findings: Iterable[Finding], asked: float, answered: float) -
     for finding in findings:
         reading = clock.Reading(float(finding.message), asked, answered)
         host = finding.seen_from
-        readings[host] = max(readings.get(host, reading), reading, key=lambda each: abs(each.ahead_s))
+        readings[host] = max(readings.get(host, reading), reading, key=lambda candidate: abs(candidate.ahead_s))
     return [_seen(host, clock.compare(reading, "its clock", host)) for host, reading in readings.items()]
 
 
@@ -117,7 +117,7 @@ def _check_here(
     yield _seen(host, ok("clock", host, repr(clock.now())))
     yield _seen(host, ok("python", sys.executable, platform.python_version()))
     yield _seen(host, ok("packages", "packages", json.dumps(installed_packages())))
-    yield from (_seen(host, each) for each in unusable_packages())
+    yield from (_seen(host, finding) for finding in unusable_packages())
     if driver is not None:
         yield _seen(host, check_driver(*driver))
     if client is None:
@@ -125,7 +125,7 @@ def _check_here(
     settings = client_settings(client)
     steps = [step for address in addresses for step in check_address(address, settings)]
     yield from (_seen(host, step) for step in steps if step.check != "tls" or step.level != Level.OK)
-    yield from (_seen(host, each) for each in check_advertised(advertised, addresses, client[_SERVERS], settings))
+    yield from (_seen(host, finding) for finding in check_advertised(advertised, addresses, client[_SERVERS], settings))
     if all(step.level != Level.ERROR for step in steps):
         # Files, tickets and tokens may be the driver's alone
         login = ConnectedCheck(client, client[_SERVERS]).login()

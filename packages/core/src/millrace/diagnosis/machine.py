@@ -47,10 +47,10 @@ def _check_java() -> Finding:
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
         return error("java", program, f"it does not run: {failure}", remedy)
-    found = _VERSION.search(ended.stderr + ended.stdout)
-    if found is None:
+    match = _VERSION.search(ended.stderr + ended.stdout)
+    if match is None:
         return error("java", program, "it does not report its version", remedy)
-    version = int(found[1])
+    version = int(match[1])
     if version < OLDEST_JAVA:
         return error("java", program, f"Java {version} is too old for Spark", remedy)
     return ok("java", program, f"Java {version}")

@@ -20,8 +20,11 @@ IMPORTED_BY_SPARK = {"pandas": "pandas>=2.2,<3", "pyarrow": "pyarrow>=22"}
 def installed_packages() -> dict[str, str]:
     """Return the versions of the packages that matter here, by name."""
     names = ("pyspark", "pyarrow", "confluent-kafka")
-    found = {(each.metadata["Name"] or "").lower().replace("_", "-"): each.version for each in distributions()}
-    return {name: version for name, version in sorted(found.items()) if name in names or name.startswith(_STRANGER)}
+    versions = {
+        (distribution.metadata["Name"] or "").lower().replace("_", "-"): distribution.version
+        for distribution in distributions()
+    }
+    return {name: version for name, version in sorted(versions.items()) if name in names or name.startswith(_STRANGER)}
 
 
 def check_packages() -> Iterator[Finding]:
@@ -50,7 +53,7 @@ def check_packages() -> Iterator[Finding]:
 
 def _is_ours() -> bool:
     """Return whether the installed distribution is an early one of this project, which depends on its parts."""
-    return any(each.startswith(f"{_STRANGER}-core") for each in requires(_STRANGER) or ())
+    return any(requirement.startswith(f"{_STRANGER}-core") for requirement in requires(_STRANGER) or ())
 
 
 def unusable_packages() -> Iterator[Finding]:

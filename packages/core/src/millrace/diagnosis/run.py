@@ -60,14 +60,14 @@ def diagnose(
         client, problems = _client(java)
         findings += problems
     if client is not None:
-        addresses, found = _check_addresses(client)
-        findings += found
-        if all(step.level != Level.ERROR for step in found):
+        addresses, address_findings = _check_addresses(client)
+        findings += address_findings
+        if all(step.level != Level.ERROR for step in address_findings):
             connected = ConnectedCheck(client, client[_SERVERS])
             findings += _check_cluster(connected, addresses, topics, written_topics, group, transactional_id_prefix)
             advertised = connected.advertised
-    metrics, found = _metrics_port(metrics_address)
-    findings += found
+    metrics, port_findings = _metrics_port(metrics_address)
+    findings += port_findings
     if spark is not None:
         from millrace.diagnosis.executors import check_executors
 
@@ -86,8 +86,8 @@ def _metrics_port(address: str) -> tuple[MetricsPort | None, list[Finding]]:
         port = MetricsPort(*split_address(address))
     except ValueError as failure:
         return None, [error("options", "scan.metrics.address", str(failure), "change the option")]
-    found = port.listen()
-    return (port if found.level == Level.OK else None), [found]
+    finding = port.listen()
+    return (port if finding.level == Level.OK else None), [finding]
 
 
 def _client(java: Mapping[str, str]) -> tuple[Properties | None, list[Finding]]:
@@ -97,17 +97,17 @@ def _client(java: Mapping[str, str]) -> tuple[Properties | None, list[Finding]]:
             client_settings(client)
     except MillraceError as failure:
         problems, warnings, client = [str(failure)], [], Properties({})
-    found = [error("options", "options", problem, "change the option") for problem in problems]
-    found += [warning("options", "options", each, "leave the option out") for each in warnings]
-    return (None if problems else client), found
+    findings = [error("options", "options", problem, "change the option") for problem in problems]
+    findings += [warning("options", "options", sentence, "leave the option out") for sentence in warnings]
+    return (None if problems else client), findings
 
 
 def _check_addresses(client: Properties) -> tuple[list[Address], list[Finding]]:
     settings = client_settings(client)
     addresses = parse_addresses(client[_SERVERS])
     steps = [check_address(address, settings) for address in addresses]
-    reached = any(all(step.level != Level.ERROR for step in each) for each in steps)
-    findings = [step for each in steps for step in each]
+    reached = any(all(step.level != Level.ERROR for step in address_steps) for address_steps in steps)
+    findings = [step for address_steps in steps for step in address_steps]
     if reached and len(addresses) > 1:
         # One address is enough for a client
         findings = [_as_warning(step) for step in findings]

@@ -77,5 +77,5 @@ class WhyIdle:
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {each}" for name, each in value.items())
+        return ", ".join(f"{name} {figure}" for name, figure in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

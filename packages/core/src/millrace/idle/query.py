@@ -54,14 +54,14 @@ def causes_of_query(query: StreamingQuery) -> list[Cause]:
     if not query.isActive:
         return [Cause(CauseKind.STOPPED, "the query has ended or was stopped", "start it again")]
     progress = query.lastProgress
-    found = [] if progress is None else _sources(progress)
-    if not found:
+    sources = [] if progress is None else _sources(progress)
+    if not sources:
         message = f"no micro-batch has been reported yet: {query.status.get('message', '')}"
         return [Cause(CauseKind.STARTING, message, "ask again in a moment")]
     if _waits_for_offsets(query):
         return [Cause(CauseKind.UNREACHABLE, _NO_OFFSETS, UNREACHABLE_REMEDY, {"last progress": progress.timestamp})]
-    causes = [cause for latest, current in found for cause in _of_source(latest, current)]
-    causes += _filters([latest for latest, _ in found], list(query.recentProgress))
+    causes = [cause for latest, current in sources for cause in _of_source(latest, current)]
+    causes += _filters([latest for latest, _ in sources], list(query.recentProgress))
     return causes or _under_way(query, progress)
 
 
@@ -86,13 +86,14 @@ def _under_way(query: StreamingQuery, last: Any) -> list[Cause]:
 def position_of(query: StreamingQuery) -> StreamOffset | None:
     """Return how far the first source of a query has read; None before its first progress."""
     progress = query.lastProgress
-    found = [] if progress is None else _sources(progress)
-    return found[0][1] if found else None
+    sources = [] if progress is None else _sources(progress)
+    return sources[0][1] if sources else None
 
 
 def _sources(progress: Any) -> list[tuple[ReportedOffset, StreamOffset]]:
     parsed = (
-        (parse_reported_offset(each.latestOffset), parse_reported_offset(each.endOffset)) for each in progress.sources
+        (parse_reported_offset(source.latestOffset), parse_reported_offset(source.endOffset))
+        for source in progress.sources
     )
     return [(latest, current.offset) for latest, current in parsed if latest and current]
 
@@ -113,16 +114,16 @@ def _of_source(latest: ReportedOffset, current: StreamOffset) -> list[Cause]:
 
 def _filters(sources: Sequence[ReportedOffset], progresses: Sequence[Any]) -> list[Cause]:
     read = sum(
-        counts.records for each in sources for counts in ReadProgress.from_json(each.metrics).partitions.values()
+        counts.records for source in sources for counts in ReadProgress.from_json(source.metrics).partitions.values()
     )
-    rows = sum(each.numInputRows for each in progresses)
+    rows = sum(progress.numInputRows for progress in progresses)
     evidence = {"messages read": read, "rows read": rows}
     if read and not rows:
         message = "messages are read, and scan.header-filter lets none of them pass"
         return [
             Cause(CauseKind.FILTER, message, "compare the filter with the headers: millrace peek --metadata", evidence)
         ]
-    written = [each.sink.numOutputRows for each in progresses if each.numInputRows]
+    written = [progress.sink.numOutputRows for progress in progresses if progress.numInputRows]
     # Spark knows the rows of some sinks only, and says -1 of the others
     if written and not any(written):
         message = "rows are read, and the query's own filters or joins let none of them pass"

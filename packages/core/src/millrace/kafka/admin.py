@@ -110,8 +110,8 @@ class KafkaAdmin(RetryingAdmin):
             return {}
         resources = [ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in topics]
         action = f"looking up settings of {', '.join(map(repr, topics))}"
-        found = self.call(lambda timeout_s: self._describe_configs(resources, timeout_s), action)
-        return dict(zip(topics, found, strict=True))
+        configs = self.call(lambda timeout_s: self._describe_configs(resources, timeout_s), action)
+        return dict(zip(topics, configs, strict=True))
 
     def allowed_operations(self, topics: Collection[str]) -> dict[str, frozenset[str]]:
         """Look up what this client may do with topics, by Kafka's names of the operations; brokers may tell nothing."""
@@ -233,11 +233,11 @@ class KafkaAdmin(RetryingAdmin):
 
     def group_names(self) -> list[str]:
         """List the names of all consumer groups that this client may describe, sorted."""
-        found = self.call(
+        listing = self.call(
             lambda timeout_s: self._admin.list_consumer_groups(request_timeout=timeout_s).result(),
             "looking up consumer groups",
         )
-        return sorted(group.group_id for group in found.valid)
+        return sorted(group.group_id for group in listing.valid)
 
     def _committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ClientPartition]:
         requested = [ClientPartition(*partition) for partition in partitions]

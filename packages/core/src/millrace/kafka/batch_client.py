@@ -224,10 +224,10 @@ class BatchClient:
         if code:
             raise KafkaException(self._error(code))
         try:
-            found = metadata.contents.topics[0]
-            if found.err:
-                raise KafkaException(self._error(found.err))
-            leaders = {partition.id: partition.leader for partition in found.partitions[: found.partition_cnt]}
+            described = metadata.contents.topics[0]
+            if described.err:
+                raise KafkaException(self._error(described.err))
+            leaders = {partition.id: partition.leader for partition in described.partitions[: described.partition_cnt]}
             return TopicPartitions.of(leaders)
         finally:
             self._library.rd_kafka_metadata_destroy(metadata)

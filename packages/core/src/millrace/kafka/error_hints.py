@@ -138,8 +138,8 @@ def is_security_error(text: str) -> bool:
 
 def interrupted_login_advice(text: str) -> str | None:
     """Return advice on an error of a client that has logged in before, and goes on with a new connection."""
-    found = _INTERRUPTED_LOGIN.search(text)
-    return _TOO_SOON if found and found[1].startswith("Broker: Request not valid") else None
+    match = _INTERRUPTED_LOGIN.search(text)
+    return _TOO_SOON if match and match[1].startswith("Broker: Request not valid") else None
 
 
 def explain_security_error(text: str, client: Mapping[str, Any]) -> str:

@@ -90,7 +90,7 @@ def for_ranges(client: Properties, sizes: Sequence[float]) -> FetchSizes:
     """
     if _USERS_NAMES & client.keys():
         return FetchSizes(client)
-    choice = next(each for each in _CHOICES if max(sizes) <= each.most)
+    choice = next(choice for choice in _CHOICES if max(sizes) <= choice.most)
     queue = choice.of_one if len(sizes) == 1 else choice.of_several
     properties = {"fetch.message.max.bytes": str(choice.fetch), **queue, **client}
     return FetchSizes(Properties(properties), is_single=queue is _SINGLY)

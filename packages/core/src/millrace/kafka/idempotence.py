@@ -38,8 +38,8 @@ def exclusions(client: Mapping[str, str]) -> dict[str, str]:
     Args:
         client: Properties by librdkafka's names.
     """
-    given = {java: client[name].strip() for name, java in _JAVA_NAMES.items() if name in client}
-    return {name: value for name, value in given.items() if _excludes(name, value)}
+    properties = {java: client[name].strip() for name, java in _JAVA_NAMES.items() if name in client}
+    return {name: value for name, value in properties.items() if _excludes(name, value)}
 
 
 def is_turned_off(client: Mapping[str, str]) -> bool:

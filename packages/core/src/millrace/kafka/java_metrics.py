@@ -76,8 +76,8 @@ def _consumer_metrics(
     partitions = (partition for topic in topics for partition in topic["partitions"].values())
     active = [partition for partition in partitions if partition["fetch_state"] == "active"]
     lags = [partition["consumer_lag"] for partition in active if partition["consumer_lag"] >= 0]
-    known = [each for each in active if min(each["app_offset"], each["lo_offset"]) >= 0]
-    leads = [each["app_offset"] - each["lo_offset"] for each in known]
+    known = [partition for partition in active if min(partition["app_offset"], partition["lo_offset"]) >= 0]
+    leads = [partition["app_offset"] - partition["lo_offset"] for partition in known]
     return {
         "records-consumed-total": report["rxmsgs"],
         "bytes-consumed-total": report["rxmsg_bytes"],

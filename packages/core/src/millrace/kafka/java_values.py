@@ -33,10 +33,10 @@ def addresses(value: str) -> str:
     Raises:
         ValueError: One is not an address, or is one of a website.
     """
-    for address in filter(None, (each.strip() for each in value.split(","))):
-        scheme, found, rest = address.rpartition("://")
+    for address in filter(None, map(str.strip, value.split(","))):
+        scheme, separator, rest = address.rpartition("://")
         if scheme.lower() in {"http", "https"}:
-            raise ValueError(f"expected addresses as host:port,host:port, without {scheme}{found}; got {value!r}")
+            raise ValueError(f"expected addresses as host:port,host:port, without {scheme}{separator}; got {value!r}")
         try:
             split_address(rest)
         except ValueError:

@@ -141,11 +141,11 @@ def read_group_offsets(
     asked = [ClientPartition(*partition) for partition in partitions]
     try:
         with client_errors(f"reading the offsets of consumer group {group!r}"):
-            found = retry_transaction_request(lambda timeout_s: committed_offsets(consumer, asked, timeout_s))
+            positions = retry_transaction_request(lambda timeout_s: committed_offsets(consumer, asked, timeout_s))
         committed = {
-            TopicPartition(each.topic, each.partition): (each.offset, each.metadata or "")
-            for each in found
-            if each.offset >= 0
+            TopicPartition(position.topic, position.partition): (position.offset, position.metadata or "")
+            for position in positions
+            if position.offset >= 0
         }
         return committed, consumer.consumer_group_metadata()
     finally:

@@ -199,7 +199,7 @@ class KafkaProducer:
     def _request_partitions(self, topic: str) -> _CachedPartitions:
         cached = self._partitions.get(topic)
         try:
-            found = topic_partitions(self.client, topic, REQUEST_TIMEOUT_S)
+            partitions = topic_partitions(self.client, topic, REQUEST_TIMEOUT_S)
         except KafkaException as error:
             # Records wait in the queue, and the cached partitions have been right so far
             if cached is not None and is_transient(kafka_error(error)):
@@ -207,10 +207,10 @@ class KafkaProducer:
             self.client.poll(0)
             self._raise_security_error(0)
             raise
-        is_leaderless = len(found.available) < found.count
+        is_leaderless = len(partitions.available) < partitions.count
         max_age_s = min(self._partitions_max_age_s, _LEADERLESS_MAX_AGE_S if is_leaderless else math.inf)
-        partitioner = self._partitioner(self.sticky_partitioner(topic), found.available)
-        return _CachedPartitions(found, self._clock.now() + max_age_s, partitioner)
+        partitioner = self._partitioner(self.sticky_partitioner(topic), partitions.available)
+        return _CachedPartitions(partitions, self._clock.now() + max_age_s, partitioner)
 
     def pop_failures(self) -> tuple[int, str]:
         """Return the number of deliveries that failed since the last call, and a description of the first.

@@ -129,8 +129,8 @@ def _value_warnings(name: str, value: str, converted: str, handling: Passed) -> 
 
 def _is_moved(value: str, converted: str, handling: Passed) -> bool:
     # Java's 0 and -1 have librdkafka's 1 and 0 as counterparts, and kilobytes are rounded
-    given = value.strip()
-    return handling.is_bounded and given.isdigit() and int(given) > 0 and converted != str(int(given))
+    text = value.strip()
+    return handling.is_bounded and text.isdigit() and int(text) > 0 and converted != str(int(text))
 
 
 def _ignored_warnings(name: str, value: str, handling: Handling) -> Iterator[str]:
@@ -141,7 +141,7 @@ def _ignored_warnings(name: str, value: str, handling: Handling) -> Iterator[str
 def _class_problems(name: str, value: str, handling: Handling) -> Iterator[str]:
     if not isinstance(handling, JavaClass):
         return
-    classes = [each.strip().rpartition(".")[2].lower() for each in value.split(",") if each.strip()]
+    classes = [class_name.strip().rpartition(".")[2].lower() for class_name in value.split(",") if class_name.strip()]
     if not handling.known.issuperset(classes):
         what = "" if name == "config.providers" else "Java classes cannot be used; "
         yield f"option 'properties.{name}' cannot be set: {what}{handling.reason}"
@@ -202,9 +202,9 @@ def _store_properties(java: Mapping[str, str]) -> dict[str, str]:
 
 def _contradictions(java: Mapping[str, str]) -> Iterator[str]:
     for names in _EXCLUSIVE:
-        given = [f"'properties.{name}'" for name in names if name in java]
-        if len(given) > 1:
-            yield f"{' and '.join(given)} exclude each other: give one of them"
+        present = [f"'properties.{name}'" for name in names if name in java]
+        if len(present) > 1:
+            yield f"{' and '.join(present)} exclude each other: give one of them"
     if len(java.keys() & {"ssl.keystore.key", "ssl.keystore.certificate.chain"}) == 1:
         yield "'properties.ssl.keystore.key' and 'properties.ssl.keystore.certificate.chain' belong together: give both"
 

@@ -180,8 +180,8 @@ class RetryingAdmin:
     def _unreachable(self, waited_s: float, action: str, error: KafkaError) -> UnreachableError:
         errors = self._client_log.recent_errors()
         causes = "; ".join(filter(None, [error.str(), errors]))
-        given = {server.strip() for server in self._servers.split(",")}
-        failing = {address: broker for address, broker in advertised_addresses(errors).items() if address not in given}
+        known = {server.strip() for server in self._servers.split(",")}
+        failing = {address: broker for address, broker in advertised_addresses(errors).items() if address not in known}
         if failing:
             return UnreachableError(
                 f"{self._servers} (option 'properties.bootstrap.servers') answers, and advertises "

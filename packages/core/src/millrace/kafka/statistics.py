@@ -108,8 +108,8 @@ class FetchPositions:
         if text is not None:
             self._latest = {
                 TopicPartition(topic, int(number)): partition["next_offset"]
-                for topic, found in json.loads(text)["topics"].items()
-                for number, partition in found["partitions"].items()
+                for topic, statistics in json.loads(text)["topics"].items()
+                for number, partition in statistics["partitions"].items()
                 if partition["fetch_state"] == "active"
             }
         return self._latest

@@ -31,12 +31,12 @@ def with_fitting_batches(client: Properties, topics: Mapping[str, Mapping[str, s
         topics: The topics' settings by their names, as far as they are known.
     """
     limits = [int(settings[MAX_MESSAGE_BYTES]) for settings in topics.values() if MAX_MESSAGE_BYTES in settings]
-    given = client.get(BATCH_SIZE, str(DEFAULT_BATCH_SIZE)).strip()
-    if not limits or not given.isdecimal():
+    batch_size = client.get(BATCH_SIZE, str(DEFAULT_BATCH_SIZE)).strip()
+    if not limits or not batch_size.isdecimal():
         # The client says what is wrong with the user's size
         return client
     fitting = max(1, min(limits) - min(limits) // _RESERVE_SHARE - _RESERVE_BYTES)
-    return client if int(given) <= fitting else Properties({**client, BATCH_SIZE: str(fitting)})
+    return client if int(batch_size) <= fitting else Properties({**client, BATCH_SIZE: str(fitting)})
 
 
 def max_message_bytes(settings: Mapping[str, Any], topic: str) -> int | None:

@@ -74,8 +74,8 @@ class StreamTotals:
                 if report.batch == self._batch:
                     self._last_reports.append(report)
             under_way = () if self._has_ended else self._reports.values()
-            counts = [*self._counts.values(), *(each for report in under_way for each in report.counts.values())]
-            return self._gone_errors + sum(each.errors for each in counts)
+            counts = [*self._counts.values(), *(count for report in under_way for count in report.counts.values())]
+            return self._gone_errors + sum(count.errors for count in counts)
 
     def end_batch(self) -> None:
         """Add the micro-batch that has ended to the totals."""
@@ -107,13 +107,15 @@ class StreamTotals:
     def keep_only(self, partitions: Container[TopicPartition]) -> None:
         """Forget other partitions than these, which are gone; each progress would hold all of a year's topics."""
         with self._lock:
-            for gone in [each for each in self._counts if each not in partitions]:
+            for gone in [partition for partition in self._counts if partition not in partitions]:
                 self._gone_errors += self._counts.pop(gone).errors
 
     def mean_value_bytes(self) -> dict[TopicPartition, float]:
         """Return the mean size of the values of each partition of which some were read."""
         with self._lock:
-            return {partition: each.bytes / each.records for partition, each in self._counts.items() if each.records}
+            return {
+                partition: counts.bytes / counts.records for partition, counts in self._counts.items() if counts.records
+            }
 
     def progress(self) -> ReadProgress:
         """Return the totals so far."""

@@ -264,8 +264,8 @@ class SourceOptions(TableOptions):
         return self.is_upsert or bool(self.primary_key)
 
     def __post_init__(self) -> None:
-        given = {"topic": self.topics, "topic-pattern": self.topic_pattern, "topic-partitions": self.partitions}
-        names = [repr(name) for name, value in given.items() if value]
+        selections = {"topic": self.topics, "topic-pattern": self.topic_pattern, "topic-partitions": self.partitions}
+        names = [repr(name) for name, value in selections.items() if value]
         if len(names) > 1:
             raise ValueError(f"options {' and '.join(names)} exclude each other: give one of them")
 

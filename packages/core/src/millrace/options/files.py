@@ -32,15 +32,15 @@ def find_file(name: str, distributed_files: Callable[[], Path | None] = spark_fi
     Raises:
         ValueError: It is in neither place; the message names both.
     """
-    given = Path(name)
-    if given.exists():
-        return given
+    path = Path(name)
+    if path.exists():
+        return path
     folder = distributed_files()
     # Spark puts all files into one folder, whatever folders they came from
-    distributed = None if folder is None else folder / given.name
+    distributed = None if folder is None else folder / path.name
     if distributed and distributed.exists():
         return distributed
     second = distributed or "Spark's distributed files (there is no Spark in this process)"
     raise ValueError(
-        f"there is no file {name!r} on host {socket.gethostname()}; looked at {given.absolute()} and {second}"
+        f"there is no file {name!r} on host {socket.gethostname()}; looked at {path.absolute()} and {second}"
     )

@@ -21,7 +21,7 @@ def java_pattern(text: str) -> regex.Pattern[str]:
     Raises:
         ValueError: It is no regular expression; the message names the mistake and its position.
     """
-    quoted = _QUOTED.sub(lambda found: regex.escape(found[1]), text)
+    quoted = _QUOTED.sub(lambda match: regex.escape(match[1]), text)
     try:
         return regex.compile(_NAMED_REFERENCE.sub(r"(?P=\1)", quoted), regex.VERSION1)
     except regex.error as error:

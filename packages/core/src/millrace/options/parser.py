@@ -57,19 +57,19 @@ class OptionParser:
             The dataclass, with defaults for wrong options; None when those are required.
         """
         prefixes = prefixes or ("",)
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         shown: dict[str, tuple[str, str]] = {}
         for field, info in options_of(cls).items():
             if info.takes_all:
-                given[field] = self._take_all(info, prefixes)
+                values[field] = self._take_all(info, prefixes)
                 continue
-            found = self._take_one(info, prefixes)
-            if found is not None:
-                shown[field] = found
-                name, text = found
+            taken = self._take_one(info, prefixes)
+            if taken is not None:
+                shown[field] = taken
+                name, text = taken
                 choices = _choices(cast(Any, cls))[field]
-                self._add_value(given, field, info, name, choices.get(text.lower(), text))
-        return self._build(cls, given, shown, prefixes[-1])
+                self._add_value(values, field, info, name, choices.get(text.lower(), text))
+        return self._build(cls, values, shown, prefixes[-1])
 
     def take_prefixed(self, prefix: str) -> dict[str, str]:
         """Take all options whose names start with ``prefix``, and return them without it."""
@@ -142,31 +142,31 @@ class OptionParser:
     def _take_one(self, info: OptionInfo, prefixes: tuple[str, ...]) -> tuple[str, str] | None:
         names = [prefix + name for prefix in prefixes for name in (info.name, *info.aliases)]
         self.expect(*names)
-        given = [self._given[name.lower()] for name in names if name.lower() in self._given]
+        spellings = [self._given[name.lower()] for name in names if name.lower() in self._given]
         self._taken.update(name.lower() for name in names)
         for name in info.deprecated:
             if name.lower() in self._given:
                 self.warn(f"option {name!r} is deprecated: write {info.name!r}")
-        if len({value for _, value in given}) > 1:
-            names_given = " and ".join(repr(name) for name, _ in given)
-            if info.wins and given[0][0].lower() == info.name.lower():
-                self.warn(f"options {names_given} mean the same but differ: {info.name!r} is used, {given[0][1]!r}")
-                return given[0]
-            self.report(f"{names_given} mean the same option but differ; give one of them", given[-1][0])
-        return given[0] if given else None
+        if len({value for _, value in spellings}) > 1:
+            names_given = " and ".join(repr(name) for name, _ in spellings)
+            if info.wins and spellings[0][0].lower() == info.name.lower():
+                self.warn(f"options {names_given} mean the same but differ: {info.name!r} is used, {spellings[0][1]!r}")
+                return spellings[0]
+            self.report(f"{names_given} mean the same option but differ; give one of them", spellings[-1][0])
+        return spellings[0] if spellings else None
 
     def _take_all(self, info: OptionInfo, prefixes: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for prefix in prefixes:
             start = prefix + info.name.removesuffix("*")
             for rest, value in self.take_prefixed(start).items():
-                if found.setdefault(rest, value) != value:
+                if values.setdefault(rest, value) != value:
                     self.report(f"{start + rest!r} is given in two ways that differ; give one of them")
-        return tuple(sorted(found.items()))
+        return tuple(sorted(values.items()))
 
-    def _add_value(self, given: dict[str, Any], field: str, info: OptionInfo, name: str, text: str) -> None:
+    def _add_value(self, values: dict[str, Any], field: str, info: OptionInfo, name: str, text: str) -> None:
         try:
-            given[field] = text if info.parse is None else info.parse(text)
+            values[field] = text if info.parse is None else info.parse(text)
         except ValueError as error:
             got = "" if isinstance(error, ShownValueError) else f"; got {self._show(name, text)}"
             sentence = f"{error}{got}"
@@ -174,18 +174,18 @@ class OptionParser:
                 sentence = "a value that is not shown is wrong"
             self.report(f"option {self._spelled(name)!r}: {sentence}", name)
 
-    def _build(self, cls: type[T], given: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> T | None:
+    def _build(self, cls: type[T], values: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> T | None:
         try:
-            return cast(T, _adapter(cast(Any, cls)).validate_python(given))
+            return cast(T, _adapter(cast(Any, cls)).validate_python(values))
         except ValidationError as failure:
-            wrong = {str(error["loc"][0]) for error in failure.errors() if error["loc"]} & given.keys()
+            wrong = {str(error["loc"][0]) for error in failure.errors() if error["loc"]} & values.keys()
             for error in failure.errors(include_url=False):
                 field = str(error["loc"][0]) if error["loc"] else ""
                 if error["type"] != "missing" or field not in shown:
                     self.report(self._problem(cls, dict(error), shown, prefix), shown.get(field, (None,))[0])
         if not wrong:
             return None
-        return self._build(cls, {field: given[field] for field in given.keys() - wrong}, shown, prefix)
+        return self._build(cls, {field: values[field] for field in values.keys() - wrong}, shown, prefix)
 
     def _problem(self, cls: type, error: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> str:
         if not error["loc"]:

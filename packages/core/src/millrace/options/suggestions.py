@@ -14,6 +14,6 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
         known: The names to choose from.
         cutoff: The least similarity, from 0 to 1 (`difflib.get_close_matches`).
     """
-    by_lower_case = {each.lower(): each for each in known}
-    found = get_close_matches(name.lower(), by_lower_case, n=1, cutoff=cutoff)
-    return by_lower_case[found[0]] if found else None
+    by_lower_case = {candidate.lower(): candidate for candidate in known}
+    matches = get_close_matches(name.lower(), by_lower_case, n=1, cutoff=cutoff)
+    return by_lower_case[matches[0]] if matches else None

@@ -121,13 +121,13 @@ def split_address(text: str) -> tuple[str, int]:
     return match[1].strip("[]"), int(match[2] or 0)
 
 
-def parse_names(text: str, expected: str, each: str, separator: str = ";") -> tuple[str, ...]:
+def parse_names(text: str, expected: str, singular: str, separator: str = ";") -> tuple[str, ...]:
     """Parse a list of names such as ``orders;audit``.
 
     Args:
         text: The list.
         expected: What the list holds, for errors, such as "topic names".
-        each: One of them, for errors, such as "topic".
+        singular: One of them, for errors, such as "topic".
         separator: The text between two names.
 
     Raises:
@@ -138,7 +138,7 @@ def parse_names(text: str, expected: str, each: str, separator: str = ";") -> tu
         raise ValueError(f"expected {expected} separated by '{separator}'")
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"expected each {each} once, but {', '.join(repeated)} is repeated")
+        raise ValueError(f"expected each {singular} once, but {', '.join(repeated)} is repeated")
     return names
 
 

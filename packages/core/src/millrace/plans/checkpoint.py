@@ -56,12 +56,12 @@ def _names(folder: CheckpointFolder, name: str, location: str) -> list[str]:
 
 def _offset(folder: CheckpointFolder, batch: int, options: SourceOptions, location: str) -> StreamOffset | None:
     try:
-        found = list(OffsetLogEntry.parse(folder.read(f"offsets/{batch}")).stream_offsets().values())
+        offsets = list(OffsetLogEntry.parse(folder.read(f"offsets/{batch}")).stream_offsets().values())
     except OSError as error:
         raise MillraceError(f"the checkpoint {location} cannot be read: {error}") from error
     named = {*options.topics, *(topic for topic, _ in options.partitions)}
-    matching = [each for each in found if named & {partition.topic for partition in each.positions}]
-    if not found:
+    matching = [offset for offset in offsets if named & {partition.topic for partition in offset.positions}]
+    if not offsets:
         raise MillraceError(f"the checkpoint {location} is of no query that reads with millrace")
     # One that reads other topics is for the planner to refuse
-    return (matching or found)[0]
+    return (matching or offsets)[0]

@@ -45,14 +45,14 @@ def read_columns(config: SourceConfig, schema: StructType | None) -> ReadColumns
         schema = parse_ddl(declared_schema(config), "option 'columns'")
     undeclared = dataclasses.replace(config, options=dataclasses.replace(config.options, columns=()))
     try:
-        found = distinct_columns(default_schema(undeclared))
+        actual = distinct_columns(default_schema(undeclared))
     except (SchemaError, MessageError) as error:
         if not declared:
             return ReadColumns(None, (), str(error))
         return ReadColumns(schema, tuple(PlannedColumn(name, type_, None) for name, type_ in declared.items()))
-    types = {field.name: field.dataType.simpleString() for field in found}
+    types = {field.name: field.dataType.simpleString() for field in actual}
     if not declared:
-        return ReadColumns(found, tuple(PlannedColumn(name, None, type_) for name, type_ in types.items()))
+        return ReadColumns(actual, tuple(PlannedColumn(name, None, type_) for name, type_ in types.items()))
     with_others = any(column.name == OTHERS for column in config.options.columns)
     columns = [_compared(name, type_, types.get(name)) for name, type_ in declared.items()]
     for name, type_ in types.items():
@@ -65,8 +65,8 @@ def read_columns(config: SourceConfig, schema: StructType | None) -> ReadColumns
 def _declared(config: SourceConfig, schema: StructType | None) -> dict[str, str]:
     if schema is not None:
         return {field.name: field.dataType.simpleString() for field in schema}
-    columns = (each for each in config.options.columns if each.name != OTHERS)
-    return {each.name: _type_text(each.ddl) for each in columns}
+    columns = (column for column in config.options.columns if column.name != OTHERS)
+    return {column.name: _type_text(column.ddl) for column in columns}
 
 
 def _type_text(ddl: str) -> str:
@@ -76,11 +76,11 @@ def _type_text(ddl: str) -> str:
     return _SYNONYMS.get(text, text)
 
 
-def _compared(name: str, declared: str, found: str | None) -> PlannedColumn:
-    if found is None:
+def _compared(name: str, declared: str, actual: str | None) -> PlannedColumn:
+    if actual is None:
         difference = "neither the format nor a sampled message has it: it is NULL there"
-    elif found != declared:
-        difference = f"messages or the format have {found}"
+    elif actual != declared:
+        difference = f"messages or the format have {actual}"
     else:
         difference = ""
-    return PlannedColumn(name, declared, found, difference)
+    return PlannedColumn(name, declared, actual, difference)

@@ -49,7 +49,7 @@ class _Tally:
         """Yield what was fetched, counted."""
         for messages in fetched:
             self.messages += len(messages.items)
-            stamps = [stamp for stamp in (each.timestamp()[1] for each in messages.items) if stamp >= 0]
+            stamps = [stamp for stamp in (message.timestamp()[1] for message in messages.items) if stamp >= 0]
             if stamps:
                 self._first = min([*stamps, *([] if self._first is None else [self._first])])
                 self._last = max([*stamps, *([] if self._last is None else [self._last])])

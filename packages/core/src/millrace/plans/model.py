@@ -45,7 +45,7 @@ class JobPlan:
 
     def __add__(self, other: JobPlan) -> JobPlan:
         """Return the plan of both together."""
-        fields = (each.name for each in dataclasses.fields(JobPlan))
+        fields = (field.name for field in dataclasses.fields(JobPlan))
         return JobPlan(**{name: _joined(getattr(self, name), getattr(other, name)) for name in fields})
 
     def __str__(self) -> str:

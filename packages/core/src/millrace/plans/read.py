@@ -160,7 +160,7 @@ def _locate(config: SourceConfig, request: ReadRequest, admin: KafkaAdmin) -> _P
 def _micro_batch(
     config: SourceConfig, begins: str, start: StreamOffset, end: StreamOffset, available: StreamOffset
 ) -> _Position:
-    splits = [Split(each.ranges, is_stream=True) for each in plan_micro_batch(start, end, config.options)]
+    splits = [Split(split.ranges, is_stream=True) for split in plan_micro_batch(start, end, config.options)]
     return _Position(begins, end.starting_offsets(start), end.positions, available.positions, splits)
 
 
@@ -172,8 +172,8 @@ def _count(
     schema: StructType | None,
     notes: list[str],
 ) -> Any:
-    ranges = {each.partition: each.end for split in position.splits for each in split.ranges}
-    offsets = sum(len(each) for split in position.splits for each in split.ranges)
+    ranges = {range_.partition: range_.end for split in position.splits for range_ in split.ranges}
+    offsets = sum(len(range_) for split in position.splits for range_ in split.ranges)
     log_end = admin.end(list(ranges))
     awaited = [partition for partition, end in position.end.items() if log_end.get(partition, end) < end]
     if awaited:
@@ -196,7 +196,7 @@ def _count(
 
 
 def _compacted(admin: KafkaAdmin, topics: set[str], notes: list[str]) -> list[str]:
-    found = []
+    compacted = []
     for topic in sorted(topics):
         try:
             policy = admin.topic_config(topic).get("cleanup.policy", "")
@@ -204,12 +204,12 @@ def _compacted(admin: KafkaAdmin, topics: set[str], notes: list[str]) -> list[st
             notes.append(f"this user may not describe the settings of topic {topic!r}: it may be compacted")
             continue
         if "compact" in policy.split(","):
-            found.append(topic)
-    return found
+            compacted.append(topic)
+    return compacted
 
 
 def _planned(read: PlannedRead, position: _Position, counted: Any) -> PlannedRead:
-    splits = tuple(tuple(_range(each) for each in split.ranges) for split in position.splits)
+    splits = tuple(tuple(_range(range_) for range_ in split.ranges) for split in position.splits)
     ranges = tuple(
         PlannedRange(*partition, position.start[partition], end, position.available.get(partition, end) - end)
         for partition, end in sorted(position.end.items())
@@ -227,8 +227,8 @@ def _planned(read: PlannedRead, position: _Position, counted: Any) -> PlannedRea
     return replace(planned, messages=counted.messages, rows=counted.rows, span=counted.span)
 
 
-def _range(each: OffsetRange) -> PlannedRange:
-    return PlannedRange(*each.partition, each.start, each.end)
+def _range(range_: OffsetRange) -> PlannedRange:
+    return PlannedRange(*range_.partition, range_.start, range_.end)
 
 
 def _creations(config: SourceConfig, request: ReadRequest) -> list[PlannedCreation]:

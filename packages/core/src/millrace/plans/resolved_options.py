@@ -36,15 +36,15 @@ def resolved_options(
         origins: For options that the user gave elsewhere, such as in a file, the place.
         is_stream: Whether it is for a stream, which begins elsewhere by default.
     """
-    given = _UserOptions(raw, origins)
-    declared = dict(_declared(config, given))
+    user_options = _UserOptions(raw, origins)
+    declared = dict(_declared(config, user_options))
     if isinstance(config, SourceConfig) and config.startup is None:
         default = StandardOffsets.LATEST if is_stream else StandardOffsets.EARLIEST
         detail = "from properties.group.id" if config.follows_group else f"a {'stream' if is_stream else 'batch'}"
         mode = startup_initializer(config, default).name
         declared["scan.startup.mode"] = PlannedOption("scan.startup.mode", mode, DERIVED, detail)
-    plugins = (option for reference in _plugins(config) for option in _plugin_options(reference, given))
-    return (*declared.values(), *plugins, *_client_options(config, given))
+    plugins = (option for reference in _plugins(config) for option in _plugin_options(reference, user_options))
+    return (*declared.values(), *plugins, *_client_options(config, user_options))
 
 
 class _UserOptions:
@@ -68,12 +68,12 @@ class _UserOptions:
         return None
 
 
-def _declared(config: SourceConfig | SinkConfig, given: _UserOptions) -> Iterator[tuple[str, PlannedOption]]:
+def _declared(config: SourceConfig | SinkConfig, user_options: _UserOptions) -> Iterator[tuple[str, PlannedOption]]:
     defaults = {field.name: field.default for field in dataclasses.fields(config.options)}
     shown = {field.name: field.repr for field in dataclasses.fields(config.options)}
     for field, info in options_of(type(config.options)).items():
         value = getattr(config.options, field)
-        origin, detail = given.origin((info.name, *info.aliases)) or (
+        origin, detail = user_options.origin((info.name, *info.aliases)) or (
             (DEFAULT, "") if value == defaults[field] else (DERIVED, "")
         )
         is_hidden = (is_secret(info.name) or not shown[field]) and bool(value)
@@ -86,7 +86,7 @@ def _plugins(config: SourceConfig | SinkConfig) -> Iterator[PluginRef]:
     yield from dict.fromkeys(value for value in values if isinstance(value, PluginRef) and value.options is not None)
 
 
-def _plugin_options(reference: PluginRef, given: _UserOptions) -> Iterator[PlannedOption]:
+def _plugin_options(reference: PluginRef, user_options: _UserOptions) -> Iterator[PlannedOption]:
     """Yield the options of a plugin that are not its defaults: it has many, of which few matter."""
     options = reference.options
     if not dataclasses.is_dataclass(options):
@@ -97,8 +97,8 @@ def _plugin_options(reference: PluginRef, given: _UserOptions) -> Iterator[Plann
         if value == defaults[field]:
             continue
         prefixes = (f"{reference.name}.", f"value.{reference.name}.", f"key.{reference.name}.", "")
-        found = given.origin(tuple(f"{prefix}{info.name}" for prefix in prefixes))
-        origin = OPTION if found is None else found[0]
+        user_origin = user_options.origin(tuple(f"{prefix}{info.name}" for prefix in prefixes))
+        origin = OPTION if user_origin is None else user_origin[0]
         is_hidden = is_secret(info.name) or not _is_shown(options, field)
         name = f"{reference.name}.{info.name}" if "." not in info.name else info.name
         yield PlannedOption(name, _HIDDEN if is_hidden else _text(value), origin, f"of {reference.kind}")
@@ -108,15 +108,17 @@ def _is_shown(options: Any, name: str) -> bool:
     return next(field.repr for field in dataclasses.fields(options) if field.name == name)
 
 
-def _client_options(config: SourceConfig | SinkConfig, given: _UserOptions) -> Iterator[PlannedOption]:
+def _client_options(config: SourceConfig | SinkConfig, user_options: _UserOptions) -> Iterator[PlannedOption]:
     for name, value in sorted(config.client.items()):
         full = f"{_CLIENT}{name}"
-        found = given.origin((full, f"kafka.{name}"))
+        user_origin = user_options.origin((full, f"kafka.{name}"))
         text = _HIDDEN if is_secret(name) else _text(value)
-        if found is not None:
-            yield PlannedOption(full, text, *found)
+        if user_origin is not None:
+            yield PlannedOption(full, text, *user_origin)
         else:
-            origin = (DERIVED, "from another property") if str(value) in given.values else (DERIVED, "by millrace")
+            origin = (
+                (DERIVED, "from another property") if str(value) in user_options.values else (DERIVED, "by millrace")
+            )
             yield PlannedOption(full, text, *origin)
 
 
@@ -126,5 +128,5 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list | frozenset | set):
-        return ";".join(_text(getattr(each, "ddl", each)) for each in value)
+        return ";".join(_text(getattr(part, "ddl", part)) for part in value)
     return _USER_INFO.sub(f"://{_HIDDEN}@", str(value))

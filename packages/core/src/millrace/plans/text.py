@@ -67,7 +67,7 @@ def write_lines(write: PlannedWrite) -> Iterator[str]:
     """Yield the lines of a write."""
     state = {True: "there already", False: "not there", None: "not looked up"}[write.exists]
     yield f"Write to {write.name}: {write.guarantee}, {state}"
-    yield from (f"  transactional id {each}" for each in write.transactional_ids)
+    yield from (f"  transactional id {transactional_id}" for transactional_id in write.transactional_ids)
     yield ""
 
 

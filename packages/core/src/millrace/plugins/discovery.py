@@ -85,11 +85,11 @@ def _installed() -> Iterator[EntryPoint]:
     path = [folder for folder in sys.path if not folder.endswith(".jar")]
     names: set[str] = set()
     for distribution in distributions(path=path):
-        found = distribution.entry_points.select(group=hookspecs.PROJECT)
+        entry_points = distribution.entry_points.select(group=hookspecs.PROJECT)
         # Of a package that is on the path twice, Python imports the first one
-        if found and distribution.name not in names:
+        if entry_points and distribution.name not in names:
             names.add(distribution.name)
-            yield from found
+            yield from entry_points
 
 
 def _origin(entry_point: EntryPoint) -> tuple[str, str]:

@@ -81,16 +81,16 @@ class PluginManager:
             UnknownPluginError: No package offers it; the message lists the installed ones.
             DuplicatePluginError: More than one package offers it.
         """
-        found = [entry for entry in self._discovery.entries if entry.kind == kind and entry.name == name]
-        if not found:
+        entries = [entry for entry in self._discovery.entries if entry.kind == kind and entry.name == name]
+        if not entries:
             raise UnknownPluginError(self._unknown_plugin_message(kind, name))
-        if len(found) > 1:
-            owners = " and ".join(f"{entry.distribution} {entry.version} ({entry.target})" for entry in found)
+        if len(entries) > 1:
+            owners = " and ".join(f"{entry.distribution} {entry.version} ({entry.target})" for entry in entries)
             raise DuplicatePluginError(
                 f"{kind.name} {name!r} is offered by {owners}; uninstall one of them, or give the class "
                 f"as 'module:Class'"
             )
-        return found[0]
+        return entries[0]
 
     def load(self, kind: Kind[P], name: str) -> type[P]:
         """Import the class of a plugin, given by name, ``module:Class`` or ``module.Class``.

@@ -74,10 +74,10 @@ def with_schema_header(payloads: Sequence[bytes | None], items: Sequence[Message
     headers = [message.headers() for message in items]
     if not any(headers):
         return payloads
-    found = [dict(each).get(name) if each else None for each in headers]
+    prefixes = [dict(message_headers).get(name) if message_headers else None for message_headers in headers]
     return [
         payload if payload is None or not header else header + payload
-        for payload, header in zip(payloads, found, strict=True)
+        for payload, header in zip(payloads, prefixes, strict=True)
     ]
 
 

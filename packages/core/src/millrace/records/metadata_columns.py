@@ -42,7 +42,7 @@ def metadata_fields(chosen: tuple[SelectedMetadata, ...], format_metadata: Forma
         chosen: Which metadata, and the names of its columns.
         format_metadata: The metadata that the format of values decodes.
     """
-    return [pa.field(each.column, _type_of(each, format_metadata)) for each in chosen]
+    return [pa.field(selected.column, _type_of(selected, format_metadata)) for selected in chosen]
 
 
 def without_metadata(
@@ -59,17 +59,17 @@ def without_metadata(
         SchemaError: A metadata column is missing from the schema or unknown to the format, or of a type without a
             safe cast.
     """
-    for each in chosen:
-        if each.column not in schema.names:
+    for selected in chosen:
+        if selected.column not in schema.names:
             raise SchemaError(
-                f"option 'metadata.columns' names column {each.column!r}, which the schema lacks: add "
-                f"{each.column} {_sql_type(each, format_metadata)}"
+                f"option 'metadata.columns' names column {selected.column!r}, which the schema lacks: add "
+                f"{selected.column} {_sql_type(selected, format_metadata)}"
             )
-        declared, metadata_type = schema.field(each.column).type, _type_of(each, format_metadata)
+        declared, metadata_type = schema.field(selected.column).type, _type_of(selected, format_metadata)
         if not can_hold(declared, metadata_type):
-            expected = describe_types(metadata_type, _sql_type(each, format_metadata))
-            raise SchemaError(f"metadata column {each.column!r} ({each.key}) is {expected}, not {declared}")
-    metadata_names = {each.column for each in chosen}
+            expected = describe_types(metadata_type, _sql_type(selected, format_metadata))
+            raise SchemaError(f"metadata column {selected.column!r} ({selected.key}) is {expected}, not {declared}")
+    metadata_names = {selected.column for selected in chosen}
     return pa.schema([field for field in schema if field.name not in metadata_names])
 
 
@@ -110,17 +110,19 @@ def metadata_columns(
     """
     format_keys = format_metadata_keys(chosen)
     arrays, misfits = {}, dict[int, Misfit]()
-    for each in chosen:
-        if each.format_key is not None and decoded.metadata is not None:
-            column = decoded.metadata.column(format_keys.index(each.format_key))
+    for selected in chosen:
+        if selected.format_key is not None and decoded.metadata is not None:
+            column = decoded.metadata.column(format_keys.index(selected.format_key))
         else:
-            column = _COLUMNS[each.key].build(messages)
+            column = _COLUMNS[selected.key].build(messages)
             column = column if decoded.message_index is None else column.take(decoded.message_index)
-        declared = schema.field(each.column).type
-        arrays[each.column], rows = cast_safely(column, declared)
-        reason = f"its {each.key} does not fit column {each.column!r}, which is {_spark(declared)}" if rows else ""
+        declared = schema.field(selected.column).type
+        arrays[selected.column], rows = cast_safely(column, declared)
+        reason = (
+            f"its {selected.key} does not fit column {selected.column!r}, which is {_spark(declared)}" if rows else ""
+        )
         for row in rows:
-            misfits.setdefault(row, Misfit(reason, is_key=each.key == _RAW_KEY))
+            misfits.setdefault(row, Misfit(reason, is_key=selected.key == _RAW_KEY))
     return MetadataColumns(arrays, misfits)
 
 

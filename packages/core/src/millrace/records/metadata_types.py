@@ -65,9 +65,9 @@ def cast_safely(column: pa.Array, declared: pa.DataType) -> CastColumn:
     except pa.ArrowInvalid:
         # Not by slices: of a nested column, values outside of a slice are cast, too
         fits = np.array([_fits(column.take([row]), declared) for row in range(len(column))])
-    kept = column.filter(pa.array(fits))
+    fitting = column.filter(pa.array(fits))
     places = pa.array(np.cumsum(fits) - 1, mask=~fits)
-    return CastColumn(_cast(kept, declared).take(places), tuple(np.flatnonzero(~fits).tolist()))
+    return CastColumn(_cast(fitting, declared).take(places), tuple(np.flatnonzero(~fits).tolist()))
 
 
 def _fits(value: pa.Array, declared: pa.DataType) -> bool:

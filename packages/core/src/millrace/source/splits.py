@@ -75,6 +75,6 @@ class Split:
 
 def without_topics(split: Split, topics: Collection[str]) -> Split:
     """Return a split without its ranges in some topics."""
-    remaining = [at for at, each in enumerate(split.ranges) if each.partition.topic not in topics]
+    remaining = [at for at, range_ in enumerate(split.ranges) if range_.partition.topic not in topics]
     restart_offsets = tuple(split.restart_offsets[at] for at in remaining) if split.restart_offsets else ()
     return replace(split, ranges=tuple(split.ranges[at] for at in remaining), restart_offsets=restart_offsets)

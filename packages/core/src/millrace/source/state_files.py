@@ -87,14 +87,14 @@ class StateFiles:
 
     def list_all(self) -> tuple[int, dict[TopicPartition, PartitionFiles]]:
         """Return the generation, and the files of all partitions."""
-        generation, found = 0, dict[TopicPartition, list[fs.FileInfo]]()
+        generation, by_partition = 0, dict[TopicPartition, list[fs.FileInfo]]()
         for info in self._list(self._root, recursive=True):
             topic, partition, name = ["", "", *info.path.split("/")][-3:]
             if match := _GENERATION.fullmatch(name):
                 generation = max(generation, int(match[1]))
             elif partition.isdigit():
-                found.setdefault(TopicPartition(topic, int(partition)), []).append(info)
-        return generation, {partition: _parse(infos) for partition, infos in found.items()}
+                by_partition.setdefault(TopicPartition(topic, int(partition)), []).append(info)
+        return generation, {partition: _parse(infos) for partition, infos in by_partition.items()}
 
     def list_partition(self, partition: TopicPartition) -> PartitionFiles:
         """Return the files of one partition."""

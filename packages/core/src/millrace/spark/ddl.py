@@ -76,7 +76,7 @@ class _DdlParser:
     """
 
     def __init__(self, text: str) -> None:
-        self._tokens = [_Token(each[0], each.start()) for each in _TOKEN.finditer(text)]
+        self._tokens = [_Token(match[0], match.start()) for match in _TOKEN.finditer(text)]
         self._tokens.append(_Token("", len(text)))
         self._next = 0
 
@@ -177,7 +177,7 @@ class _DdlParser:
 
     def _fail(self, expected: str, known: tuple[str, ...] = ()) -> NoReturn:
         token, at = self._tokens[self._next]
-        found = repr(token) if token else "the end"
+        actual = repr(token) if token else "the end"
         close = closest(token, known)
         hint = f"; did you mean {close}?" if close else ""
-        raise ValueError(f"expected {expected} at character {at + 1}, found {found}{hint}")
+        raise ValueError(f"expected {expected} at character {at + 1}, found {actual}{hint}")

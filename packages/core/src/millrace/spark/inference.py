@@ -55,19 +55,19 @@ def columns_of_topics(config: SourceConfig, value_format: Format) -> pa.Schema |
 
 def merged_columns(topics: Collection[str], value_format: Format) -> pa.Schema | None:
     """Return the columns of the values of some topics; otherwise as `columns_of_topics`."""
-    found: dict[str, tuple[pa.Field, str]] = {}
+    columns: dict[str, tuple[pa.Field, str]] = {}
     for topic in sorted(topics):
         schema = value_format.default_schema_for(SerializationContext(topic))
         if schema is None:
             return None
         for field in schema:
-            known, other = found.setdefault(field.name, (field, topic))
+            known, other = columns.setdefault(field.name, (field, topic))
             if known.type != field.type:
                 raise SchemaError(
                     f"column {field.name} is {field.type} in topic {topic!r}, but {known.type} in topic {other!r}: "
                     f"give the columns with .schema('...')"
                 )
-    return pa.schema([field for field, _ in found.values()]) if topics else None
+    return pa.schema([field for field, _ in columns.values()]) if topics else None
 
 
 def _sample(config: SourceConfig) -> dict[str, list[SampledMessage]]:
@@ -80,7 +80,8 @@ def _sample(config: SourceConfig) -> dict[str, list[SampledMessage]]:
         messages = Messages(partition, newest)
         matching = filter_by_headers(header_filter, messages) if newest else messages
         samples.setdefault(partition.topic, []).extend(
-            SampledMessage(partition.partition, each.offset(), each.key(), each.value()) for each in matching.items
+            SampledMessage(partition.partition, message.offset(), message.key(), message.value())
+            for message in matching.items
         )
     return samples
 

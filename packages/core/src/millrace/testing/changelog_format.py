@@ -112,8 +112,8 @@ class ChangelogFormatSuite(FormatSuite):
     def test_metadata_is_of_the_types_that_the_format_says(self) -> None:
         types = self.make_format().metadata()
         if types:
-            found = self._metadata([*self._payloads(), *self.changes], list(types)).schema
-            assert found.types == list(types.values()), (
+            schema = self._metadata([*self._payloads(), *self.changes], list(types)).schema
+            assert schema.types == list(types.values()), (
                 "metadata must be of the types that `metadata()` says, in that order"
             )
 
@@ -145,9 +145,9 @@ class ChangelogFormatSuite(FormatSuite):
         return facts(self._decode(messages))
 
     def _metadata(self, messages: Sequence[bytes | None], keys: list[str]) -> pa.RecordBatch:
-        found = self._decode_with(messages, keys).metadata
-        assert found is not None, "metadata was asked for"
-        return found
+        metadata = self._decode_with(messages, keys).metadata
+        assert metadata is not None, "metadata was asked for"
+        return metadata
 
     def _decode_with(self, messages: Sequence[bytes | None], keys: list[str]) -> Decoded:
         decoded = self.make_format().decoder(self.schema(), keys).decode(Payloads(messages))
@@ -164,8 +164,8 @@ def row_kinds(decoded: Decoded) -> list[str]:
     """The kind of each row."""
     if decoded.row_kinds is None:
         return ["+I"] * decoded.rows.num_rows
-    found: list[str] = decoded.row_kinds.to_pylist()
-    return found
+    kinds: list[str] = decoded.row_kinds.to_pylist()
+    return kinds
 
 
 def facts(decoded: Decoded) -> list[tuple[Any, ...]]:

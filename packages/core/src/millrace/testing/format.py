@@ -167,9 +167,9 @@ class FormatSuite(PluginOptionsSuite):
 
     def test_payloads_are_left_as_they_were(self) -> None:
         messages = [*self._payloads(), None, b"", *self.bad]
-        kept = list(messages)
+        original = list(messages)
         self._decode(messages)
-        assert messages == kept, "payloads belong to the caller: change a copy"
+        assert messages == original, "payloads belong to the caller: change a copy"
 
     def test_decoder_keeps_nothing_from_batch_to_batch(self) -> None:
         decoder = self.make_format().decoder(self.schema())
@@ -203,7 +203,7 @@ class FormatSuite(PluginOptionsSuite):
         for place in range(len(good) + 1):
             decoded = self._decode([*good[:place], payload, *good[place:]])
             assert not decoded.errors, f"{payload!r} must be no error; if an empty one is, list b'' in `bad`"
-            found = decoded.rows.to_pylist()
+            decoded_rows = decoded.rows.to_pylist()
             expected = [index for index in range(len(good) + 1) if gives_a_row or index != place]
             assert indexes(decoded) == expected, (
                 f"{payload!r} must give {'one row' if gives_a_row else 'no row'}, in its place, as "
@@ -211,8 +211,8 @@ class FormatSuite(PluginOptionsSuite):
                 f"empty_gives_a_row say; message_index holds the messages of the other rows"
             )
             if gives_a_row:
-                del found[place]
-            assert found == rows, f"{payload!r} must change no other row"
+                del decoded_rows[place]
+            assert decoded_rows == rows, f"{payload!r} must change no other row"
 
 
 def check_decoded(decoded: Decoded, schema: pa.Schema, message_count: int) -> None:
@@ -247,8 +247,8 @@ def indexes(decoded: Decoded) -> list[int]:
     """For each row the index of its message."""
     if decoded.message_index is None:
         return list(range(decoded.rows.num_rows))
-    found: list[int] = decoded.message_index.to_pylist()
-    return found
+    message_index: list[int] = decoded.message_index.to_pylist()
+    return message_index
 
 
 def garbage(payloads: Sequence[bytes | None]) -> list[list[bytes]]:

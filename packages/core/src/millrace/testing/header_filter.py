@@ -92,14 +92,14 @@ class HeaderFilterSuite(PluginOptionsSuite):
 
     def test_examples(self) -> None:
         for example in self._examples():
-            kept = self.make_filter(example.expression).mask(header_array([example.headers])).to_pylist()
-            assert kept == [example.kept], f"{example}: a record alone in its batch must be handled as the example says"
+            mask = self.make_filter(example.expression).mask(header_array([example.headers])).to_pylist()
+            assert mask == [example.kept], f"{example}: a record alone in its batch must be handled as the example says"
 
     def test_examples_in_one_batch(self) -> None:
         batch = header_array([example.headers for example in self._examples()])
         for index, example in enumerate(self._examples()):
-            kept = self.make_filter(example.expression).mask(batch).to_pylist()
-            assert kept[index] == example.kept, (
+            mask = self.make_filter(example.expression).mask(batch).to_pylist()
+            assert mask[index] == example.kept, (
                 f"{example}: its record, number {index} of a batch, depends on the others"
             )
 

@@ -129,7 +129,7 @@ class OffsetInitializerSuite(PluginOptionsSuite):
     def test_one_partition_of_many(self) -> None:
         for partition in self.logs():
             chosen = self.make_initializer().offsets([partition], self.lookup())
-            expected = {found: offset for found, offset in self.offsets().items() if found == partition}
+            expected = {other: offset for other, offset in self.offsets().items() if other == partition}
             assert dict(chosen) == expected, f"{partition} alone must get the offset that it gets among others"
 
     @pytest.mark.parametrize("collection", [list, tuple, set, frozenset, dict.fromkeys])

@@ -36,7 +36,7 @@ class _PipelineEndSuite(PluginOptionsSuite):
         plugin = self.make_plugin()
         assert isinstance(plugin, PipelineSource | PipelineSink), "subclass PipelineSource or PipelineSink"
         problems = tuple(plugin.problems())
-        assert all(isinstance(each, OptionProblem) for each in problems), "`problems` returns OptionProblems"
+        assert all(isinstance(problem, OptionProblem) for problem in problems), "`problems` returns OptionProblems"
         assert not problems, f"`make_plugin` must make it with options that go together, but there is {problems}"
 
 

@@ -87,8 +87,8 @@ class StateBackendSuite(PluginOptionsSuite):
             assert view.marker == b"1", "a view has the marker of the last commit"
             assert view.size == 3, "it counts the keys"
             assert view.size_bytes > 0, "it takes some room"
-            found = view.get([b"a", b"x", b"\0", b"a"])
-            assert found == [b"", None, b"zero", b""], "it finds the keys that there are, in the order of the question"
+            values = view.get([b"a", b"x", b"\0", b"a"])
+            assert values == [b"", None, b"zero", b""], "it finds the keys that there are, in the order of the question"
 
     def test_changes_replace_and_remove(self) -> None:
         _, _, store = self.make_store((b"a", b"1"), (b"b", b"2"), (b"c", b"3"))

@@ -106,11 +106,11 @@ class FastChangeReader:
     def read(self, payloads: PayloadList) -> FastChanges:
         """Read the messages that can be read; null and empty messages give no rows."""
         index, unread = self._select(payloads)
-        found = self._placeholders.indices(payloads) if self._placeholders is not None else []
-        if found:
+        placeholders = self._placeholders.indices(payloads) if self._placeholders is not None else []
+        if placeholders:
             # Only the exact reader can tell a placeholder from a value
-            is_found = np.isin(index, found)
-            index, unread = index[~is_found], unread | set(index[is_found].tolist())
+            has_placeholder = np.isin(index, placeholders)
+            index, unread = index[~has_placeholder], unread | set(index[has_placeholder].tolist())
         selected = payloads if len(index) == len(payloads) else [payloads[i] for i in index.tolist()]
         roots, refused = decode_each(self._decode, selected)
         if refused:

@@ -37,13 +37,13 @@ def warn_of_missing_fields(rows: pa.RecordBatch, payloads: Payloads) -> None:
     missing = [name for name in empty if name not in fields]
     if not (missing and fields):
         return
-    told = []
+    described = []
     for name in missing:
         close = closest(name, fields)
-        told.append(f"{name} (did you mean {close}? names are case-sensitive)" if close else name)
+        described.append(f"{name} (did you mean {close}? names are case-sensitive)" if close else name)
     logger.warning(
         "none of the first %d messages has a field for column %s, which is NULL; they have %s",
         messages,
-        ", ".join(told),
+        ", ".join(described),
         ", ".join(islice(fields, _SHOWN)),
     )

@@ -142,10 +142,10 @@ def check_ignored_scope(scope: str, ignore_parse_errors: bool) -> None:
 @cache
 def report_map_null_key(mode: str, literal: str) -> None:
     """Log that options for NULL keys of maps have no effect, which neither Spark nor Arrow has."""
-    given = [f"map-null-key.mode = {mode}"] * (mode != "FAIL") + ["map-null-key.literal"] * (literal != "null")
-    if given:  # once for each of them, though options are parsed several times
+    ineffective = [f"map-null-key.mode = {mode}"] * (mode != "FAIL") + ["map-null-key.literal"] * (literal != "null")
+    if ineffective:  # once for each of them, though options are parsed several times
         logger.warning(
             "%s: no effect, since maps in Spark have no NULL keys, and a map that is made with one fails: filter or "
             "replace such keys where the map is made",
-            " and ".join(given),
+            " and ".join(ineffective),
         )

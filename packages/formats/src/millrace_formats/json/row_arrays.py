@@ -43,9 +43,9 @@ class RowArraysDecoder(Decoder):
         rows: list[bytes | None] = []
         counts = []
         for payload in payloads.to_list():
-            found = rows_in(payload)
-            rows += found
-            counts.append(len(found))
+            payload_rows = rows_in(payload)
+            rows += payload_rows
+            counts.append(len(payload_rows))
         decoded = self._inner.decode(Payloads(rows))
         return _by_message(decoded, np.array(counts, np.int32))
 
@@ -83,11 +83,11 @@ def _first_errors(
 ) -> list[MalformedMessage]:
     """Return the first error of each message."""
     first_rows = np.cumsum(counts) - counts
-    found: dict[int, MalformedMessage] = {}
+    first_errors: dict[int, MalformedMessage] = {}
     for error in errors:
         message = int(message_of_row[error.index])
         reason = error.reason
         if counts[message] > 1:
             reason = f"row {error.index - int(first_rows[message]) + 1} of its {counts[message]} rows: {reason}"
-        found.setdefault(message, MalformedMessage(message, reason))
-    return list(found.values())
+        first_errors.setdefault(message, MalformedMessage(message, reason))
+    return list(first_errors.values())

@@ -48,8 +48,8 @@ def schema_id_of(payload: bytes) -> SchemaId:
     if has_guid(payload):
         return UUID(bytes=payload[1:_GUID_FRAME_SIZE])
     if len(payload) < FRAME_SIZE or payload[:1] != _MAGIC:
-        found = payload[:FRAME_SIZE].hex(" ") or "nothing"
+        actual = payload[:FRAME_SIZE].hex(" ") or "nothing"
         raise MalformedMessageError(
-            f"expected the frame of a schema registry, a zero byte and four bytes of a schema's id, found {found}"
+            f"expected the frame of a schema registry, a zero byte and four bytes of a schema's id, found {actual}"
         )
     return int.from_bytes(payload[1:FRAME_SIZE], "big", signed=True)

@@ -105,15 +105,15 @@ class SchemaRegistry(Generic[S]):
         """Return the latest version of a subject, None when it has none; errors as of `schema`."""
         what = f"the latest schema of subject {subject!r}"
         try:
-            found = self._client.call(
+            registered = self._client.call(
                 lambda client: client.get_version(subject, "latest", fmt=self._fetch_format), what
             )
         except RegistryRefusalError as error:
             if error.code in (_SUBJECT_NOT_FOUND, _VERSION_NOT_FOUND):
                 return None
             raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
-        text = self._text(found.schema, what)
-        return Latest(int(found.schema_id), text, self._parsed(text, what))
+        text = self._text(registered.schema, what)
+        return Latest(int(registered.schema_id), text, self._parsed(text, what))
 
     def register(self, subject: str, text: str, references: Sequence[SchemaReference] = (), *, is_new: bool) -> int:
         """Return the id of a schema under a subject.
@@ -130,7 +130,7 @@ class SchemaRegistry(Generic[S]):
         """
         from confluent_kafka.schema_registry import Schema, SchemaReference
 
-        named = [SchemaReference(each.name, each.subject, each.version) for each in references]
+        named = [SchemaReference(reference.name, reference.subject, reference.version) for reference in references]
         schema = Schema(text, self._type, named)
         try:
             return self._register(subject, schema) if is_new else self._look_up(subject, schema)
@@ -200,7 +200,7 @@ class SchemaRegistry(Generic[S]):
             self._add_references(schema, references)
         except RegistryRefusalError as error:
             raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
-        direct = tuple(each.name for each in schema.references or ())
+        direct = tuple(reference.name for reference in schema.references or ())
         return SchemaText(schema.schema_str, tuple(references.values()), direct)
 
     def _add_references(self, schema: Any, references: dict[tuple[str, int], SchemaReference]) -> None:

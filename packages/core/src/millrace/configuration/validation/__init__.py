@@ -21,7 +21,7 @@ def option_problems(
     source_client: Properties,
     sink: SinkOptions,
     value_format: PluginRef | None,
-    given: Collection[str],
+    user_options: Collection[str],
 ) -> Iterator[str]:
     """Yield one sentence for each combination of options that is wrong or has no effect.
 
@@ -30,12 +30,12 @@ def option_problems(
         source_client: The Kafka client's properties of the source.
         sink: The options of the sink.
         value_format: The format of values; None where there is none or it cannot be used.
-        given: The names of all options that the user has given, in lower case.
+        user_options: The names of all options that the user has given, in lower case.
     """
     yield from source_problems(source, source_client)
-    yield from sink_problems(sink, given)
+    yield from sink_problems(sink, user_options)
     yield from exclusion_problems(source_client, is_exactly_once=sink.is_exactly_once)
-    yield from changelog_problems(source, value_format, given)
-    yield from key_value_problems(source, given)
+    yield from changelog_problems(source, value_format, user_options)
+    yield from key_value_problems(source, user_options)
     yield from error_tolerance_problems(source)
-    yield from upsert_problems(source, value_format, given)
+    yield from upsert_problems(source, value_format, user_options)

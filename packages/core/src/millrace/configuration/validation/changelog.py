@@ -12,27 +12,29 @@ from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import PluginRef, plugin_manager
 
 
-def changelog_problems(options: TableOptions, value_format: PluginRef | None, given: Collection[str]) -> Iterator[str]:
+def changelog_problems(
+    options: TableOptions, value_format: PluginRef | None, user_options: Collection[str]
+) -> Iterator[str]:
     """Yield one sentence for each option that the format of values cannot serve.
 
     Args:
         options: The options of source and sink.
         value_format: The format of values, None where there is none or it cannot be used.
-        given: The names of all options that the user has given, in lower case.
+        user_options: The names of all options that the user has given, in lower case.
     """
     if value_format is None and options.value_format is not None:
         return  # the unusable format is a problem of its own
     if value_format is None or not issubclass(plugin_manager().load(FORMAT, value_format.name), ChangelogFormat):
-        yield from _problems_without_changelog_format(options, given)
+        yield from _problems_without_changelog_format(options, user_options)
     elif value_format.options is not None:
         yield from _problems_with_changelog_format(value_format, options)
 
 
-def _problems_without_changelog_format(options: TableOptions, given: Collection[str]) -> Iterator[str]:
+def _problems_without_changelog_format(options: TableOptions, user_options: Collection[str]) -> Iterator[str]:
     chosen = "there is no format" if options.value_format is None else f"{options.value_format!r} is none"
     if options.is_upsert:
         yield from _row_kind_column_problems(options)
-    elif "changelog.row-kind-column" in given:
+    elif "changelog.row-kind-column" in user_options:
         yield f"option 'changelog.row-kind-column' requires a changelog format, such as 'debezium-json'; {chosen}"
     for key in format_metadata_keys(options.metadata):
         yield (
@@ -57,5 +59,5 @@ def _problems_with_changelog_format(value_format: PluginRef, options: TableOptio
             hint = f" (did you mean 'value.{close}'?)" if close else ""
             yield (
                 f"option 'metadata.columns': format {value_format.name!r} has no metadata 'value.{key}'{hint}; it has "
-                f"{', '.join(f'value.{each}' for each in keys) or 'none'}"
+                f"{', '.join(f'value.{known}' for known in keys) or 'none'}"
             )

@@ -13,14 +13,14 @@ _MAX_COUNT = "ingestion.error-tolerance.max-count"
 _COLLECTOR = "dirty-data.collector"
 
 
-def error_tolerance_warnings(options: SourceOptions, given: Collection[str]) -> Iterator[str]:
+def error_tolerance_warnings(options: SourceOptions, user_options: Collection[str]) -> Iterator[str]:
     """Yield a sentence for a limit that has no effect, since no malformed message is tolerated, as in the reference.
 
     Args:
         options: The options of the source.
-        given: The names of all options that the user has given, in lower case.
+        user_options: The names of all options that the user has given, in lower case.
     """
-    if not options.ignore_errors and _MAX_COUNT in given:
+    if not options.ignore_errors and _MAX_COUNT in user_options:
         yield (
             f"option {_MAX_COUNT!r} has no effect without {_IGNORE_ERRORS!r} = 'true': the first malformed message "
             f"ends the query"

@@ -14,22 +14,22 @@ _KEY_FORMATS = {"debezium-avro-confluent": "avro-confluent"}
 """The formats of keys beside changelog formats; json beside most."""
 
 
-def key_value_problems(options: TableOptions, given: Collection[str]) -> Iterator[str]:
+def key_value_problems(options: TableOptions, user_options: Collection[str]) -> Iterator[str]:
     """Yield one sentence for each option of keys and values that lacks another one or contradicts it.
 
     Args:
         options: The options of source or sink.
-        given: The names of all options that the user has given, in lower case.
+        user_options: The names of all options that the user has given, in lower case.
     """
     if options.key_format is None:
         for name in ("key.fields", "key.fields-prefix", "value.fields-include"):
-            if name in given:
+            if name in user_options:
                 yield f"option {name!r} requires 'key.format'"
     else:
         yield from _key_problems(options)
     if options.value_format is None:
         for name in ("key.format", "value.fields-prefix", "columns"):
-            if name in given:
+            if name in user_options:
                 yield f"option {name!r} requires 'value.format'"
     yield from _prefix_problems(options)
 

@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterator
 from millrace.options.connector import SinkOptions
 
 
-def sink_problems(options: SinkOptions, given: Collection[str]) -> Iterator[str]:
+def sink_problems(options: SinkOptions, user_options: Collection[str]) -> Iterator[str]:
     """Yield one sentence for each option of the sink that lacks another one or has no effect without it.
 
     Args:
         options: The options of the sink.
-        given: The names of all options that the user has given, in lower case.
+        user_options: The names of all options that the user has given, in lower case.
     """
     yield from _delivery_guarantee_problems(options)
     yield from _topic_creation_problems(options)
-    yield from _upsert_problems(options, given)
+    yield from _upsert_problems(options, user_options)
     if (options.metrics_address is None) != (options.metrics_secret is None):
         yield (
             "options 'sink.metrics.address' and 'sink.metrics.secret' belong together: give both, as "
@@ -60,7 +60,7 @@ def _topic_creation_problems(options: SinkOptions) -> Iterator[str]:
             yield f"option {name!r} requires 'sink.topic.create' = 'true'"
 
 
-def _upsert_problems(options: SinkOptions, given: Collection[str]) -> Iterator[str]:
+def _upsert_problems(options: SinkOptions, user_options: Collection[str]) -> Iterator[str]:
     limits = {
         "sink.buffer-flush.max-rows": options.buffer_max_rows,
         "sink.buffer-flush.interval": options.buffer_interval_ms,
@@ -72,7 +72,7 @@ def _upsert_problems(options: SinkOptions, given: Collection[str]) -> Iterator[s
                 f"'properties.linger.ms' decides when"
             )
         return
-    if "sink.partitioner" in given:
+    if "sink.partitioner" in user_options:
         yield (
             "option 'sink.partitioner' cannot be used with 'connector' = 'upsert-kafka': the key of a record decides "
             "its partition, so that the changes of a key stay in order"

@@ -17,15 +17,17 @@ _UPSERT = "with 'connector' = 'upsert-kafka'"
 _KEYED = "with 'changelog.primary-key'"
 
 
-def upsert_problems(options: SourceOptions, value_format: PluginRef | None, given: Collection[str]) -> Iterator[str]:
+def upsert_problems(
+    options: SourceOptions, value_format: PluginRef | None, user_options: Collection[str]
+) -> Iterator[str]:
     """Yield one sentence for each option that a table with a primary key lacks or cannot have.
 
     Args:
         options: The options of source and sink.
         value_format: The format of values; None where there is none or it cannot be used.
-        given: The names of all options that the user has given, in lower case.
+        user_options: The names of all options that the user has given, in lower case.
     """
-    if not options.is_upsert and "changelog.mode" in given:
+    if not options.is_upsert and "changelog.mode" in user_options:
         yield "option 'changelog.mode' requires 'connector' = 'upsert-kafka'"
     if options.is_upsert:
         yield from _upsert_problems(options, value_format)
@@ -33,7 +35,7 @@ def upsert_problems(options: SourceOptions, value_format: PluginRef | None, give
         yield from _change_log_problems(options, value_format)
     else:
         for name in _STATE:
-            if name in given:
+            if name in user_options:
                 yield f"option {name!r} requires 'connector' = 'upsert-kafka' or 'changelog.primary-key'"
 
 

@@ -86,14 +86,14 @@ def handler_properties(java: Mapping[str, str]) -> dict[str, str]:
     )
 
 
-def _check_mechanism(module: LoginModule, given: str | None) -> None:
+def _check_mechanism(module: LoginModule, configured: str | None) -> None:
     mechanisms = _MODULE_MECHANISMS.get(module.name)
     if mechanisms is None:
         raise JaasError(f"expected the class of a login module, in any package: {', '.join(_MODULE_MECHANISMS)}")
-    mechanism = (given or DEFAULT_MECHANISM).strip().upper()
+    mechanism = (configured or DEFAULT_MECHANISM).strip().upper()
     # An unknown mechanism is reported elsewhere
     if mechanism in MECHANISMS and mechanism not in mechanisms:
-        verb = "is" if given else "is not given, which means"
+        verb = "is" if configured else "is not given, which means"
         raise JaasError(
             f"{module.name} is for mechanism {' or '.join(mechanisms)}, but 'properties.sasl.mechanism' {verb} "
             f"{mechanism}; make the two fit"

@@ -33,8 +33,8 @@ def trust_settings(certificates: str) -> dict[str, str]:
 
     try:
         parsed = x509.load_pem_x509_certificates(certificates.encode())
-        is_own_root = [each.issuer == each.subject for each in parsed]
-        is_authority = [own or _is_authority(each) for each, own in zip(parsed, is_own_root, strict=True)]
+        is_own_root = [certificate.issuer == certificate.subject for certificate in parsed]
+        is_authority = [own or _is_authority(certificate) for certificate, own in zip(parsed, is_own_root, strict=True)]
     except ValueError:
         # What that library refuses, OpenSSL may take
         return {"ssl.ca.pem": certificates}

@@ -178,7 +178,7 @@ def _check_division(config: SinkConfig, task: WriteTask, unfinished: UnfinishedB
         )
     if policy != "fail":
         return
-    writes = {(each.run, each.write) for each in unfinished.written.values()}
+    writes = {(task_entry.run, task_entry.write) for task_entry in unfinished.written.values()}
     if len(writes) > len({run for run, _ in writes}):
         raise LedgerError(one_prefix_for_two_writes(config, task.batch))
     if entry is not None and not has_rows:

@@ -63,9 +63,9 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     # A fresh broker takes a while for its first group
     client = {**without_producer_properties(config.client), "group.id": registration_group(config)}
     admin = KafkaAdmin(Properties(client), RETRY_TIMEOUT_S)
-    found, _ = read_ledger(config, registration_group(config), is_final=False)
+    registered, _ = read_ledger(config, registration_group(config), is_final=False)
     now = time.time()
-    ledger = (found or Ledger()).with_entry(LedgerEntry(query, batch, 0, int(now)))
+    ledger = (registered or Ledger()).with_entry(LedgerEntry(query, batch, 0, int(now)))
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
     note_completed_run(config, CompletedRun(run, batch, now))

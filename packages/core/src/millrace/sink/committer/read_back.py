@@ -70,10 +70,10 @@ class CommittedRecords:
         mask = [self._take(digest(records.topic, *part)) for part in parts]
         return _select(records, [index for index, is_there in enumerate(mask) if not is_there])
 
-    def _take(self, found: bytes) -> bool:
-        if not self._counts[found]:
+    def _take(self, record_digest: bytes) -> bool:
+        if not self._counts[record_digest]:
             return False
-        self._counts[found] -= 1
+        self._counts[record_digest] -= 1
         return True
 
 
@@ -108,7 +108,7 @@ def read_committed_records(config: SinkConfig, task_count: int, own_index: int, 
     def hidden() -> list[TopicPartition]:
         return [partition for partition, end in admin.end(partitions).items() if end < ends[partition]]
 
-    in_transactions = poll(hidden, lambda found: not found, timeout_s=OPEN_TRANSACTIONS_TIMEOUT_S)
+    in_transactions = poll(hidden, lambda remaining: not remaining, timeout_s=OPEN_TRANSACTIONS_TIMEOUT_S)
     if in_transactions:
         first = in_transactions[0]
         raise LedgerError(
@@ -124,12 +124,12 @@ def read_committed_records(config: SinkConfig, task_count: int, own_index: int, 
 
 def digest(topic: str, key: bytes | None, value: bytes | None, headers: Headers | None) -> bytes:
     """Return a digest of a record."""
-    found = hashlib.blake2b(digest_size=_DIGEST_SIZE)
-    names_and_values = (part for name, each in headers or () for part in (name.encode(), each))
+    hasher = hashlib.blake2b(digest_size=_DIGEST_SIZE)
+    names_and_values = (part for name, header_value in headers or () for part in (name.encode(), header_value))
     for part in (topic.encode(), key, value, *names_and_values):
-        found.update(b"-" if part is None else b"%d:" % len(part))
-        found.update(part or b"")
-    return found.digest()
+        hasher.update(b"-" if part is None else b"%d:" % len(part))
+        hasher.update(part or b"")
+    return hasher.digest()
 
 
 def _partitions(config: SinkConfig, admin: KafkaAdmin) -> list[TopicPartition]:

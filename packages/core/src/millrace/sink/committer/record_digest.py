@@ -20,7 +20,7 @@ from millrace.records.producer_records import Headers, ProducerRecords
 _Hashes = npt.NDArray[np.uint64]
 
 # Odd constants of the finalizer of SplitMix64
-_FIRST, _SECOND, _THIRD = (np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_FIRST, _SECOND, _THIRD = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _NULL = b"\0millrace\0null"
 """Stands for a key or value that is none."""
 

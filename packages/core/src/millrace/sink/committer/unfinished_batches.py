@@ -67,8 +67,8 @@ def unfinished_batch(
     """
     if not task.may_be_repeated:
         return None
-    found = resources.get(UNFINISHED_BATCHES, (config, task.query, task.run), lambda: _read_all(config, task))
-    return found if found.batch == task.batch and found.written else None
+    unfinished = resources.get(UNFINISHED_BATCHES, (config, task.query, task.run), lambda: _read_all(config, task))
+    return unfinished if unfinished.batch == task.batch and unfinished.written else None
 
 
 def await_confirmations(

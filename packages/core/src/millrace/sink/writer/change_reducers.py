@@ -110,8 +110,8 @@ class OldRowFilter(ChangeReducer):
 
     def _keep_unfollowed(self, changes: KeyedChanges, indices: Sequence[int]) -> None:
         if indices:
-            kept = changes.select(indices)
-            self._unfollowed.update((key, (kept, index)) for index, key in enumerate(kept.keys))
+            unfollowed = changes.select(indices)
+            self._unfollowed.update((key, (unfollowed, index)) for index, key in enumerate(unfollowed.keys))
 
 
 class LatestChangeBuffer(ChangeReducer):

@@ -33,13 +33,13 @@ class PayloadSerializer(ABC):
             topics: Which of its rows go to which topic.
         """
         if self.depends_on_topic:
-            for each in topics:
-                yield self.serialize_rows(each.topic, each.take_from(rows))
+            for topic_rows in topics:
+                yield self.serialize_rows(topic_rows.topic, topic_rows.take_from(rows))
             return
         # Rows of all topics together are serialized faster than in parts
         payloads = self.serialize_rows("", rows)
-        for each in topics:
-            yield payloads if each.indices is None else Payloads(each.take_from(payloads.to_array()))
+        for topic_rows in topics:
+            yield payloads if topic_rows.indices is None else Payloads(topic_rows.take_from(payloads.to_array()))
 
     @abstractmethod
     def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:

@@ -207,8 +207,10 @@ def _with_traces(headers: list[Headers] | None, traces: pa.StringArray, column: 
                 f"{EXPECTED}; a record whose trace is NULL gets none"
             )
     return [
-        each if text is None else [*(one for one in each if one[0] != TRACEPARENT), (TRACEPARENT, text.encode())]
-        for each, text in zip(headers or [[]] * len(texts), texts, strict=True)
+        record_headers
+        if text is None
+        else [*(header for header in record_headers if header[0] != TRACEPARENT), (TRACEPARENT, text.encode())]
+        for record_headers, text in zip(headers or [[]] * len(texts), texts, strict=True)
     ]
 
 

@@ -61,12 +61,12 @@ class UpsertRecordBuilder:
         yield from self._records(changes)
 
     def _records(self, changes: Iterable[KeyedChanges]) -> Iterator[ProducerRecords]:
-        for each in changes:
+        for batch in changes:
             try:
-                yield from self._build(each)
+                yield from self._build(batch)
             except MessageError as error:
                 # Its row numbers are those of the changes that are left, perhaps of several batches
-                raise self._naming_the_key(each) or error from error
+                raise self._naming_the_key(batch) or error from error
 
     def _build(self, changes: KeyedChanges) -> Iterator[ProducerRecords]:
         return self._builder.build(changes.rows, Payloads(changes.keys))

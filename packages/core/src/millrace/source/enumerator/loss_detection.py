@@ -131,7 +131,7 @@ def unrepeatable(splits: Iterable[Split], made_again: Collection[str]) -> list[L
         splits: The splits of the micro-batch.
         made_again: The topics.
     """
-    ranges = (each for split in splits for each in split.ranges if each.partition.topic in made_again)
+    ranges = (range_ for split in splits for range_ in split.ranges if range_.partition.topic in made_again)
     by_partition = groupby(sorted(ranges, key=attrgetter("partition", "start")), attrgetter("partition"))
     return [_unrepeatable(partition, list(pieces)) for partition, pieces in by_partition]
 

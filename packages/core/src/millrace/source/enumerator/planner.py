@@ -196,7 +196,7 @@ class Planner:
         if end == start.positions and not overrides:
             return before
         # While brokers are upgraded, those before 2.8 tell no ids
-        known_topics = {each.topic for each in partitions} - {each.topic for each in resumed}
+        known_topics = {partition.topic for partition in partitions} - {partition.topic for partition in resumed}
         known_ids = {topic: topic_id for topic, topic_id in start.topic_ids.items() if topic in known_topics}
         topic_ids = {**known_ids, **subscribed.topic_ids}
         epochs = {p: epoch for p, epoch in bounds.leader_epochs.items() if p in end}
@@ -218,7 +218,7 @@ class Planner:
         Raises:
             DataLossError: There are such ranges, and that is an error.
         """
-        topics = {each.partition.topic for split in splits for each in split.ranges}
+        topics = {range_.partition.topic for split in splits for range_ in split.ranges}
         remade = self._made_again(topics, end.topic_ids)
         self._loss_policy.handle(unrepeatable(splits, remade))
         return [without_topics(split, remade) for split in splits]

@@ -119,7 +119,10 @@ class RecordProbe:
         try:
             with client_errors(_LOOKING_FOR_TRUNCATIONS):
                 consumer.client.assign(
-                    [ClientPartition(*each, at.offset, leader_epoch=at.leader_epoch) for each, at in positions.items()]
+                    [
+                        ClientPartition(*partition, at.offset, leader_epoch=at.leader_epoch)
+                        for partition, at in positions.items()
+                    ]
                 )
                 for partition, message in consume_to_end(consumer.client, len(positions)):
                     if partition in pending and message is not None and message.offset() < positions[partition].offset:

@@ -41,8 +41,8 @@ def plan_splits(
     small_size = min(SMALL_RANGE_RECORDS, max_size)
     if not cuts_partitions:
         max_size = max(map(len, ranges), default=1)
-    large = [Split((piece,)) for each in ranges if len(each) >= small_size for piece in _cut(each, max_size)]
-    return large + _group((each for each in ranges if len(each) < small_size), small_size)
+    large = [Split((piece,)) for range_ in ranges if len(range_) >= small_size for piece in _cut(range_, max_size)]
+    return large + _group((range_ for range_ in ranges if len(range_) < small_size), small_size)
 
 
 def _cut(whole: OffsetRange, max_size: int) -> list[OffsetRange]:
@@ -54,10 +54,10 @@ def _cut(whole: OffsetRange, max_size: int) -> list[OffsetRange]:
 def _group(ranges: Iterable[OffsetRange], max_size: int) -> list[Split]:
     groups: list[list[OffsetRange]] = []
     size = max_size
-    for each in ranges:
-        if size + len(each) > max_size:
+    for range_ in ranges:
+        if size + len(range_) > max_size:
             groups.append([])
             size = 0
-        groups[-1].append(each)
-        size += len(each)
+        groups[-1].append(range_)
+        size += len(range_)
     return [Split(tuple(group)) for group in groups]

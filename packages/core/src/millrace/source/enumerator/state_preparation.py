@@ -64,12 +64,12 @@ class StatePreparation:
         location = self._options.state_location
         if location is None or not self._options.keeps_state:
             return [Split(split.ranges, is_stream=True) for split in splits]
-        ranges = [each for split in splits for each in split.ranges]
+        ranges = [range_ for split in splits for range_ in split.ranges]
         files = StateFiles(location, end.owner)
         if self._state is None:
             self._state = StateId(end.owner, _forget_abandoned(files, ranges))
             self._restart_offsets = end.starting_offsets(start)
-        new = {each.partition: each.start for each in ranges if each.partition not in start.positions}
+        new = {range_.partition: range_.start for range_ in ranges if range_.partition not in start.positions}
         # A partition that is still empty begins with this micro-batch too
         for partition, first in {**new, **end.start_overrides}.items():
             _begin(files, partition, first)
@@ -85,7 +85,7 @@ class StatePreparation:
 
     def _with_state(self, split: Split) -> Split:
         # A partition that was discovered since then may be read again from its beginning
-        offsets = tuple(self._restart_offsets.get(each.partition, 0) for each in split.ranges)
+        offsets = tuple(self._restart_offsets.get(range_.partition, 0) for range_ in split.ranges)
         return Split(split.ranges, is_stream=True, state=self._state, restart_offsets=offsets)
 
 
@@ -99,10 +99,10 @@ def _forget_abandoned(files: StateFiles, ranges: Sequence[OffsetRange]) -> int:
     """Delete what was read after an older checkpoint that was restored; return the generation that now reads on."""
     generation, by_partition = files.list_all()
     is_abandoned = False
-    for each in ranges:
-        abandoned = _abandoned(by_partition.get(each.partition, PartitionFiles()), each)
+    for range_ in ranges:
+        abandoned = _abandoned(by_partition.get(range_.partition, PartitionFiles()), range_)
         is_abandoned |= bool(abandoned)
-        files.delete(each.partition, abandoned)
+        files.delete(range_.partition, abandoned)
     if is_abandoned:
         # Stores on executors may hold what was deleted
         generation += 1
@@ -113,5 +113,7 @@ def _forget_abandoned(files: StateFiles, ranges: Sequence[OffsetRange]) -> int:
 
 def _abandoned(files: PartitionFiles, first: OffsetRange) -> list[ChangeFile | Snapshot]:
     """Return the files of states after the first micro-batch of a run, which may have been read before."""
-    changes = [each for each in files.changes if each.start >= first.start and each[:2] != (first.start, first.end)]
-    return [*changes, *(each for each in files.snapshots if each.version > first.start)]
+    changes = [
+        change for change in files.changes if change.start >= first.start and change[:2] != (first.start, first.end)
+    ]
+    return [*changes, *(snapshot for snapshot in files.snapshots if snapshot.version > first.start)]

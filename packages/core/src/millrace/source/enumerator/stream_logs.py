@@ -22,15 +22,15 @@ def with_logs(
         value_bytes: The mean size of values, where it is known.
     """
 
-    def with_log(each: OffsetRange) -> OffsetRange:
-        partition = each.partition
+    def with_log(range_: OffsetRange) -> OffsetRange:
+        partition = range_.partition
         topic_id, epoch = end.topic_ids.get(partition.topic), end.leader_epochs.get(partition)
         if not end.owner or topic_id is None or epoch is None:
-            return each
-        is_last, goes_on = each.end == end.positions[partition], each.end < available.get(partition, each.end)
+            return range_
+        is_last, goes_on = range_.end == end.positions[partition], range_.end < available.get(partition, range_.end)
         log = StreamLog(end.owner, topic_id, epoch, is_last=is_last, goes_on=goes_on)
         if partition in value_bytes:
             log = dataclasses.replace(log, value_bytes=value_bytes[partition])
-        return dataclasses.replace(each, log=log)
+        return dataclasses.replace(range_, log=log)
 
     return [dataclasses.replace(split, ranges=tuple(map(with_log, split.ranges))) for split in splits]

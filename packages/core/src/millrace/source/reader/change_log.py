@@ -88,7 +88,7 @@ class ChangeLogReader:
     def replay(self, batch: pa.RecordBatch) -> tuple[Sequence[Message], RowEvents, list[bytes | None]]:
         """Return the events that a file of changes has."""
         keys, stored = (column.to_pylist() for column in batch.columns[:2])
-        rows = self.old_rows((), [each for each in stored if each is not None], ())
+        rows = self.old_rows((), [encoded for encoded in stored if encoded is not None], ())
         is_new = batch.column(1).is_valid().to_numpy(zero_copy_only=False)
         row = np.where(is_new, is_new.cumsum() - 1, -1).tolist()
         return (), RowEvents(rows, keys, row, [-1] * len(keys), ()), stored
@@ -110,9 +110,9 @@ class ChangeLogReader:
         reason = f"the primary key ({', '.join(self._primary_key)}) has a NULL or is missing"
         malformed = [
             *built.malformed,
-            *(MalformedRecord(messages.items[each], reason, "") for each in rejected.tolist()),
+            *(MalformedRecord(messages.items[at], reason, "") for at in rejected.tolist()),
         ]
-        malformed.sort(key=lambda each: each.message.offset())
+        malformed.sort(key=lambda record: record.message.offset())
         return rows.filter(pa.array(is_kept)), index[is_kept], tuple(malformed)
 
     def _with_kinds(self, rows: pa.RecordBatch) -> pa.RecordBatch:

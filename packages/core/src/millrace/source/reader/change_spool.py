@@ -112,7 +112,7 @@ def snapshot_batches(items: Iterator[tuple[bytes, bytes]], column: str) -> Itera
     """Yield the content of a store as it is written to a snapshot."""
     schema = snapshot_schema(column)
     while some := list(islice(items, 10_000)):
-        arrays = [pa.array(each, pa.binary()) for each in zip(*some, strict=True)]
+        arrays = [pa.array(values, pa.binary()) for values in zip(*some, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

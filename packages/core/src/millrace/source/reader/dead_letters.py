@@ -137,7 +137,7 @@ class PluginCollector:
             DeliveryError: Earlier ones could not be delivered.
             MessageError: One is larger than the client accepts.
         """
-        self._collector.collect([each.dead_letter for each in malformed], self._producer)
+        self._collector.collect([record.dead_letter for record in malformed], self._producer)
         self._producer.check()
 
     def finish(self) -> None:

@@ -82,7 +82,7 @@ def check_table_columns(config: SourceConfig, schema: pa.Schema) -> None:
     options = config.options
     for name in options.primary_key:
         if name not in schema.names:
-            known = ", ".join(each for each in schema.names if each != options.row_kind_column)
+            known = ", ".join(column for column in schema.names if column != options.row_kind_column)
             raise SchemaError(f"option 'changelog.primary-key': there is no column {name!r}; the columns are {known}")
     check_key_types(pa.schema([schema.field(name) for name in options.primary_key]))
     if not options.is_upsert:

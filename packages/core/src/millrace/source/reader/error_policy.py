@@ -121,7 +121,7 @@ class ErrorPolicy:
         if not self._tolerates:
             raise MessageError(f"{first}{_describe_others(len(malformed), len(messages.items))}. {first.hint}")
         self._last = malformed[-1]
-        for partition, count in Counter(each.partition for each in malformed).items():
+        for partition, count in Counter(record.partition for record in malformed).items():
             self._metrics.malformed(partition, count)
         self._collector.collect(malformed)
         if self._is_too_many(self._metrics.errors):

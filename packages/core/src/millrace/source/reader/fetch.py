@@ -103,9 +103,9 @@ class _Fetcher:
         self._fetches_singly = fetches_singly
         self._ahead = ahead
         self._poller = Poller(consumer, fetches_singly=fetches_singly)
-        self._unfinished = {each.partition: each for each in split.ranges}
+        self._unfinished = {range_.partition: range_ for range_ in split.ranges}
         self._only_partition = split.ranges[0].partition if len(split.ranges) == 1 else None
-        self._positions = {each.partition: each.start for each in split.ranges}
+        self._positions = {range_.partition: range_.start for range_ in split.ranges}
         # Read to their ends, and still assigned
         self._finished: list[TopicPartition] = []
         # What follows in the client's queue may be of the same partition
@@ -122,11 +122,13 @@ class _Fetcher:
 
     def run(self) -> Iterator[Messages]:
         with client_errors(f"reading {self._describe_unfinished()}"):
-            kept = [messages for each in list(self._unfinished.values()) for messages in self._take_kept(each)]
+            kept_messages = [
+                messages for range_ in list(self._unfinished.values()) for messages in self._take_kept(range_)
+            ]
             try:
                 if self._unfinished:
                     self._assign()
-                for messages in chain.from_iterable(kept):
+                for messages in chain.from_iterable(kept_messages):
                     self._count(messages)
                     yield messages
                 self._last_message_at = time.monotonic()
@@ -138,10 +140,10 @@ class _Fetcher:
 
     def _take_kept(self, range_: OffsetRange) -> Iterator[Iterator[Messages]]:
         """Move on behind what an earlier task has fetched of a range, and yield its messages."""
-        kept = self._ahead.find(range_)
-        if kept is not None:
-            self._move(range_, min(kept.end, range_.end))
-            yield kept.up_to(range_.end)
+        kept_messages = self._ahead.find(range_)
+        if kept_messages is not None:
+            self._move(range_, min(kept_messages.end, range_.end))
+            yield kept_messages.up_to(range_.end)
 
     def _keep_rest(self) -> None:
         """Keep what the client has fetched behind the ranges for the tasks that go on there."""
@@ -177,7 +179,7 @@ class _Fetcher:
 
     def _poll(self) -> Iterator[Messages]:
         finished_before = len(self._finished)
-        remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())
+        remaining = sum(range_.end - self._positions[partition] for partition, range_ in self._unfinished.items())
         asked = min(self._batch_size, remaining)
         polled, is_drained = self._poller.poll(asked, remaining)
         failed = [message for message in polled if message.error()] if any(map(Message.error, polled)) else []
@@ -200,10 +202,14 @@ class _Fetcher:
 
     def _fetch_again(self) -> None:
         """Ask a consumer that fetches singly for more of the partitions of which it has handed out all that came."""
-        due = [each for each in self._answered if each in self._unfinished] if self._fetches_singly else []
+        due = (
+            [partition for partition in self._answered if partition in self._unfinished] if self._fetches_singly else []
+        )
         if due:
-            self._client.incremental_unassign([ClientPartition(*each) for each in due])
-            self._client.incremental_assign([ClientPartition(*each, self._positions[each]) for each in due])
+            self._client.incremental_unassign([ClientPartition(*partition) for partition in due])
+            self._client.incremental_assign(
+                [ClientPartition(*partition, self._positions[partition]) for partition in due]
+            )
         self._answered.clear()
 
     def _by_partition(self, batch: list[Message]) -> list[Messages]:
@@ -222,7 +228,9 @@ class _Fetcher:
         self._ended_early.discard(range_.partition)
         last = items[-1].offset()
         if last >= range_.end:
-            self._ahead.add(Messages(messages.partition, [each for each in items if each.offset() >= range_.end]))
+            self._ahead.add(
+                Messages(messages.partition, [message for message in items if message.offset() >= range_.end])
+            )
             items = [message for message in items if message.offset() < range_.end]
         self._move(range_, last + 1)
         return Messages(messages.partition, items)
@@ -389,4 +397,4 @@ class _Fetcher:
             del self._unfinished[range_.partition]
 
     def _describe_unfinished(self) -> str:
-        return ", ".join(str(OffsetRange(p, self._positions[p], each.end)) for p, each in self._unfinished.items())
+        return ", ".join(str(OffsetRange(p, self._positions[p], range_.end)) for p, range_ in self._unfinished.items())

@@ -26,7 +26,7 @@ class FetchedAhead:
     def __init__(self, store: KeptMessages | None, ranges: Iterable[OffsetRange]) -> None:
         self._store = store
         # Other ranges are followed by one of the same micro-batch, which another task reads at the same time
-        self._wanted = {each.partition: each for each in ranges if store and each.log and each.log.is_last}
+        self._wanted = {range_.partition: range_ for range_ in ranges if store and range_.log and range_.log.is_last}
         self._messages: dict[TopicPartition, list[Message]] = {}
         self._room = MAX_BYTES
 
@@ -37,11 +37,11 @@ class FetchedAhead:
 
     def find(self, range_: OffsetRange) -> Kept | None:
         """Return what an earlier task has kept, from the beginning of a range on."""
-        kept = self._store.find(range_) if self._store else None
-        if kept is not None and kept.end > range_.end:
+        kept_messages = self._store.find(range_) if self._store else None
+        if kept_messages is not None and kept_messages.end > range_.end:
             # It stays as it is, for the next task
             self._wanted.pop(range_.partition, None)
-        return kept
+        return kept_messages
 
     def add(self, messages: Messages) -> None:
         """Add messages that follow a range, or those that were added before."""
@@ -61,4 +61,4 @@ class FetchedAhead:
     def keep(self) -> None:
         """Keep the messages for the tasks that go on at the ends of the ranges."""
         if self._store is not None:
-            self._store.put({each: self._messages.get(partition, []) for partition, each in self._wanted.items()})
+            self._store.put({range_: self._messages.get(partition, []) for partition, range_ in self._wanted.items()})

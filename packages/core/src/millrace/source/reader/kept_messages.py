@@ -114,7 +114,8 @@ class KeptMessages:
         try:
             room: int | None = None
             for range_, messages in fetched.items():
-                log, sizes = range_.log, list(accumulate(len(each) + len(each.key() or b"") for each in messages))
+                log = range_.log
+                sizes = list(accumulate(len(message) + len(message.key() or b"") for message in messages))
                 count = int(np.searchsorted(sizes, MAX_BYTES, side="right"))
                 size = sizes[count - 1] if count else 0
                 if log is None or size < MIN_BYTES:
@@ -184,7 +185,7 @@ def _to_columns(messages: Sequence[Message]) -> list[pa.Array]:
         "offset": list(map(Message.offset, messages)),
         "key": list(map(Message.key, messages)),
         "value": list(map(Message.value, messages)),
-        "headers": [each and [{"key": key, "value": value} for key, value in each] for each in headers],
+        "headers": [pairs and [{"key": key, "value": value} for key, value in pairs] for pairs in headers],
         "timestamp_type": stamps[:, 0],
         "timestamp": stamps[:, 1],
         "leader_epoch": list(map(Message.leader_epoch, messages)),
@@ -194,14 +195,14 @@ def _to_columns(messages: Sequence[Message]) -> list[pa.Array]:
 
 def _to_messages(partition: TopicPartition, rows: pa.RecordBatch) -> list[Message]:
     offsets, keys, values, listed, stamp_types, stamps, epochs = map(_to_objects, rows.columns)
-    headers = (each and [(one["key"], one["value"]) for one in each] for each in listed)
+    headers = (pairs and [(pair["key"], pair["value"]) for pair in pairs] for pairs in listed)
     topics, numbers, errors = repeat(partition.topic), repeat(partition.partition), repeat(None)
     both = zip(stamp_types, stamps, strict=True)
     fields = zip(topics, numbers, offsets, keys, values, headers, errors, both, strict=False)
     # The client takes no None for an epoch
     return [
-        Message(*each) if epoch is None else Message(*each, 0.0, epoch)
-        for each, epoch in zip(fields, epochs, strict=True)
+        Message(*message_fields) if epoch is None else Message(*message_fields, 0.0, epoch)
+        for message_fields, epoch in zip(fields, epochs, strict=True)
     ]
 
 

@@ -124,11 +124,11 @@ class Normalizer:
             return NormalizedChanges(events.batch, (), effective, keys, stored)
         # The same once more, or a delete of what is not there, changes nothing
         is_change = ~np.fromiter(map(operator.eq, before, stored), bool, len(keys))
-        has_old = is_change & np.fromiter((each is not None for each in before), bool, len(keys))
-        has_new = is_change & np.fromiter((each is not None for each in stored), bool, len(keys))
+        has_old = is_change & np.fromiter((value is not None for value in before), bool, len(keys))
+        has_new = is_change & np.fromiter((value is not None for value in stored), bool, len(keys))
         old_at = np.flatnonzero(has_old).tolist()
-        kept = [each for each in map(before.__getitem__, old_at) if each is not None]
-        old = self._reader.old_rows(items, kept, [effective[at] for at in old_at]) if kept else None
+        old_values = [value for value in map(before.__getitem__, old_at) if value is not None]
+        old = self._reader.old_rows(items, old_values, [effective[at] for at in old_at]) if old_values else None
         order, kinds = _order_rows(has_old, has_new, np.array(events.row, np.int64), events.batch.num_rows)
         changed = self._interleave(events.batch, old, order, kinds)
         if not is_change.all():

@@ -73,8 +73,10 @@ def consumer_of_split(client: Properties, split: Split, resources: WorkerResourc
 
 
 def _fetch_sizes(client: Properties, split: Split) -> FetchSizes:
-    if any(each.log and each.log.goes_on for each in split.ranges):
-        return for_ranges(client, [len(each) * (each.log.value_bytes if each.log else 0) for each in split.ranges])
+    if any(range_.log and range_.log.goes_on for range_ in split.ranges):
+        return for_ranges(
+            client, [len(range_) * (range_.log.value_bytes if range_.log else 0) for range_ in split.ranges]
+        )
     has_many = len(split.ranges) == 1 and len(split.ranges[0]) >= MANY_MESSAGES
     return FetchSizes(many_at_once(client) if has_many else client)
 

@@ -62,8 +62,8 @@ class PrimaryKeyDecoder:
         for column in rows.columns:
             is_whole &= column.is_valid().to_numpy(zero_copy_only=False)
         row[message_index[is_whole]] = np.flatnonzero(is_whole)
-        found = iter(key_bytes(rows.filter(pa.array(is_whole))))
-        keys = [None if at < 0 else next(found) for at in row.tolist()]
+        whole_keys = iter(key_bytes(rows.filter(pa.array(is_whole))))
+        keys = [None if at < 0 else next(whole_keys) for at in row.tolist()]
         reasons = {error.index: error.reason for error in decoded.errors}
         malformed = tuple(
             self._malformed(messages, index, reasons.get(index)) for index in np.flatnonzero(row < 0).tolist()

@@ -49,9 +49,9 @@ class RowCodec:
         Raises:
             ValueError: They have other columns.
         """
-        if not all(each.startswith(self._layout) for each in stored):
+        if not all(encoded.startswith(self._layout) for encoded in stored):
             raise ValueError("their columns are others")
-        rows = [_decode(memoryview(each)[4:]) for each in stored]
+        rows = [_decode(memoryview(encoded)[4:]) for encoded in stored]
         columns = zip(*rows, strict=True) if rows else ((),) * len(self._schema)
         arrays = []
         for values, plain, field, read in zip(columns, self._plain, self._schema, self._readers, strict=True):
@@ -79,7 +79,7 @@ def _value_reader(type_: pa.DataType) -> Callable[[Any], Any] | None:
         return _unless_null(Decimal)
     if pt.is_map(type_):
         key, item = _value_reader(type_.key_type) or _same, _value_reader(type_.item_type) or _same
-        return _unless_null(lambda pairs: [(key(each[0]), item(each[1])) for each in pairs])
+        return _unless_null(lambda pairs: [(key(pair[0]), item(pair[1])) for pair in pairs])
     if pt.is_list(type_):
         value = _value_reader(type_.value_type)
         return None if value is None else _unless_null(lambda values: list(map(value, values)))

@@ -59,21 +59,21 @@ def plan_restore(
         version: The offset.
         store_version: The offset of the state that the store holds; None for none.
     """
-    snapshots = [each for each in reversed(files.snapshots) if each.version <= version]
-    ways = [Restore(each, _steps(partition, files, each.version, version)) for each in snapshots]
+    snapshots = [snapshot for snapshot in reversed(files.snapshots) if snapshot.version <= version]
+    ways = [Restore(snapshot, _steps(partition, files, snapshot.version, version)) for snapshot in snapshots]
     if store_version is not None and store_version <= version:
-        kept = Restore(None, _steps(partition, files, store_version, version))
+        from_store = Restore(None, _steps(partition, files, store_version, version))
         is_newest = not snapshots or snapshots[0].version <= store_version
         # Changes before a snapshot may be deleted: what a store lacks of them is not what nobody has read
-        if kept.is_whole or is_newest:
-            return kept
+        if from_store.is_whole or is_newest:
+            return from_store
     return next((way for way in ways if way.is_whole), ways[0] if ways else None)
 
 
 def _steps(
     partition: TopicPartition, files: PartitionFiles, begin: int, end: int
 ) -> tuple[ChangeFile | OffsetRange, ...]:
-    by_start = {each.start: each for each in files.changes if begin <= each.start and each.end <= end}
+    by_start = {change.start: change for change in files.changes if begin <= change.start and change.end <= end}
     steps, at = list[ChangeFile | OffsetRange](), begin
     while at < end:
         step = by_start.get(at) or OffsetRange(partition, at, min([start for start in by_start if start > at] + [end]))
@@ -203,10 +203,10 @@ class VersionedStore:
 
     def _write_snapshot(self, listed: PartitionFiles, version: int) -> None:
         """Write a snapshot when there are many changes since the last one, and delete what it makes superfluous."""
-        last = max((each for each in listed.snapshots if each.version <= version), default=Snapshot(0, 0))
-        since = [each for each in listed.changes if last.version <= each.start and each.end <= version]
+        last = max((snapshot for snapshot in listed.snapshots if snapshot.version <= version), default=Snapshot(0, 0))
+        since = [change for change in listed.changes if last.version <= change.start and change.end <= version]
         worthwhile = max(SNAPSHOT_RATIO * last.size, MIN_SNAPSHOT_BYTES)
-        if len(since) < MAX_CHANGE_FILES and sum(each.size for each in since) < worthwhile:
+        if len(since) < MAX_CHANGE_FILES and sum(change.size for change in since) < worthwhile:
             return
         with self._store.view() as view:
             if view.marker == _marker(version):
@@ -231,6 +231,6 @@ def superfluous(files: PartitionFiles, retained: int, restart_offset: int) -> li
     if len(files.changes) < retained:
         return []
     oldest = min(files.changes[-retained].start, restart_offset)
-    base = max((each.version for each in files.snapshots if each.version <= oldest), default=0)
-    snapshots = [each for each in files.snapshots if each.version < base]
-    return [*snapshots, *(each for each in files.changes if each.end <= base)]
+    base = max((snapshot.version for snapshot in files.snapshots if snapshot.version <= oldest), default=0)
+    snapshots = [snapshot for snapshot in files.snapshots if snapshot.version < base]
+    return [*snapshots, *(change for change in files.changes if change.end <= base)]

@@ -75,7 +75,7 @@ class WholeCodec:
     def from_stored(self, stored: Sequence[bytes | None], later: Messages) -> Messages:
         """Return the messages that were kept."""
         pairs = zip(stored, later.items, strict=True)
-        items = [item if each is None else _message(each, later.partition) for each, item in pairs]
+        items = [item if value is None else _message(value, later.partition) for value, item in pairs]
         return Messages(later.partition, items)
 
 

@@ -75,18 +75,20 @@ class TableReader:
             yield from self._upserts(split)
         else:
             is_upsert = self._config.options.changelog_mode == "upsert"
-            for each in split.ranges:
-                yield from self._latest(Split((each,)), self._last_changes() if is_upsert else self._rows(each))
+            for range_ in split.ranges:
+                yield from self._latest(Split((range_,)), self._last_changes() if is_upsert else self._rows(range_))
 
     def _changes(self, split: Split) -> Iterator[pa.RecordBatch]:
         """Yield changes with old rows, by the state of the table before them."""
         with ExitStack() as stack:
             ranges = zip(split.ranges, split.restart_offsets, strict=True)
-            tables = {each.partition: stack.enter_context(self._open(split, each, first)) for each, first in ranges}
+            tables = {
+                range_.partition: stack.enter_context(self._open(split, range_, first)) for range_, first in ranges
+            }
             for table in tables.values():
                 if table.spool is None:
                     yield from table.replay()
-            rest = tuple(each for each in split.ranges if tables[each.partition].spool is not None)
+            rest = tuple(range_ for range_ in split.ranges if tables[range_.partition].spool is not None)
             for messages in self._fetch(Split(rest)) if rest else ():
                 yield self._change(tables[messages.partition], messages)
             # Their files say that these micro-batches were read to their ends

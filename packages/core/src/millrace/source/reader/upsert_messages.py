@@ -65,7 +65,7 @@ def table_rows(messages: Messages, build: BuildRows, primary_key: PrimaryKeyDeco
         built = build(chosen, None)
     row, repeated = _row_by_message(built, upserts, len(items))
     malformed = [*keys.malformed, *built.malformed, *(_several_rows(messages, index) for index in repeated)]
-    malformed.sort(key=lambda each: each.message.offset())
+    malformed.sort(key=lambda record: record.message.offset())
     return TableRows(built.batch, row, keys, tuple(malformed))
 
 

@@ -232,11 +232,11 @@ def _connect_type(schema: dict[str, Any]) -> ConnectType | None:
     name, kind, parameters = (schema.get(f"connect.{key}") for key in ("name", "type", "parameters"))
     if name is None and kind is None:
         return None
-    given = parameters if isinstance(parameters, dict) else {}
+    entries = parameters if isinstance(parameters, dict) else {}
     return ConnectType(
         name if isinstance(name, str) else None,
         kind if isinstance(kind, str) else None,
-        {str(key): str(value) for key, value in given.items()},
+        {str(key): str(value) for key, value in entries.items()},
     )
 
 

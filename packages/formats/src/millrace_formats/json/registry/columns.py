@@ -65,13 +65,13 @@ def numbers_in(schema: JsonSchema, columns: pa.Schema) -> dict[str, pa.DataType]
         properties = dict(_properties(schema, node))
     except (RecursionError, ValueError):
         return {}
-    found = {}
+    numbers = {}
     for column in columns:
         inner = properties.get(column.name, _Node({}, ""))
         number, logical = LOGICAL_NUMBERS.get(_title(inner), (None, None))
         if number is not None and _is_same_time(column.type, logical) and "string" not in _types(inner):
-            found[column.name] = number
-    return found
+            numbers[column.name] = number
+    return numbers
 
 
 def _is_same_time(type_: pa.DataType, logical: pa.DataType) -> bool:
@@ -86,10 +86,10 @@ def _node(schema: JsonSchema, part: Any, base: str, depth: int = 0) -> _Node:
     if not isinstance(part, dict):
         return _Node({}, base)
     if isinstance(part.get("$ref"), str):
-        found, document = schema.resolve(part["$ref"], base)
-        return _node(schema, found, document, depth + 1)
+        target, document = schema.resolve(part["$ref"], base)
+        return _node(schema, target, document, depth + 1)
     for name in ("oneOf", "anyOf"):
-        branches = [each for each in _list(part.get(name)) if not _is_null(each)]
+        branches = [branch for branch in _list(part.get(name)) if not _is_null(branch)]
         if len(branches) == 1:
             return _node(schema, {**_without(part, name), **branches[0]}, base, depth + 1)
         if branches:
@@ -102,8 +102,8 @@ def _node(schema: JsonSchema, part: Any, base: str, depth: int = 0) -> _Node:
 def _joined(schema: JsonSchema, part: dict[str, Any], base: str, depth: int) -> _Node:
     """Join what ``allOf`` lists: the properties of all, and the keywords of the first that has them."""
     joined = _without(part, "allOf")
-    for each in part["allOf"]:
-        inner = _node(schema, each, base, depth + 1)
+    for subschema in part["allOf"]:
+        inner = _node(schema, subschema, base, depth + 1)
         # Nested references are those of the document that has the properties
         base = inner.base if "properties" in inner.schema else base
         properties = {**_dict(joined.get("properties")), **_dict(inner.schema.get("properties"))}
@@ -179,8 +179,8 @@ def _decimal_type(parameters: Mapping[str, Any]) -> pa.DataType:
 
 def _types(node: _Node) -> set[str]:
     """Return the JSON types of values that are not null."""
-    given = node.schema.get("type")
-    types = {each for each in (given if isinstance(given, list) else [given]) if isinstance(each, str)}
+    declared = node.schema.get("type")
+    types = {name for name in (declared if isinstance(declared, list) else [declared]) if isinstance(name, str)}
     if not types:
         if "properties" in node.schema:
             return {"object"}

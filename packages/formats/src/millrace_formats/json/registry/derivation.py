@@ -33,9 +33,9 @@ def derive_schema(columns: pa.Schema) -> str:
 
 
 def _object(fields: Iterable[pa.Field]) -> dict[str, Any]:
-    found = list(fields)
-    properties = {field.name: _property(field, index) for index, field in enumerate(found)}
-    required = [field.name for field in found if not field.nullable]
+    columns = list(fields)
+    properties = {field.name: _property(field, index) for index, field in enumerate(columns)}
+    required = [field.name for field in columns if not field.nullable]
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
 

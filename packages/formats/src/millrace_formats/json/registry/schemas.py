@@ -40,20 +40,22 @@ class JsonSchema:
         """
         name, fragment = urldefrag(reference)
         document = (
-            base if not name else next((each for each in (name, urljoin(base, name)) if each in self.documents), None)
+            base
+            if not name
+            else next((candidate for candidate in (name, urljoin(base, name)) if candidate in self.documents), None)
         )
         if document is None:
             raise ValueError(f"it refers to {name!r}, which is not among its references")
-        found = self.documents[document]
+        target = self.documents[document]
         for part in filter(None, unquote(fragment).split("/")):
             key = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and key.isdigit() and int(key) < len(found):
-                found = found[int(key)]
-            elif isinstance(found, dict) and key in found:
-                found = found[key]
+            if isinstance(target, list) and key.isdigit() and int(key) < len(target):
+                target = target[int(key)]
+            elif isinstance(target, dict) and key in target:
+                target = target[key]
             else:
                 raise ValueError(f"it refers to {reference!r}, which does not exist")
-        return found, document
+        return target, document
 
 
 @functools.lru_cache(maxsize=16)

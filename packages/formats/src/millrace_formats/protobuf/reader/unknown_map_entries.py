@@ -103,7 +103,7 @@ def _types_with_maps(message: Descriptor) -> set[str]:
     with_maps = {name for name, type_ in types.items() if any(map(is_map, type_.fields))}
     while True:
         nested = {name: filter(None, map(_nested_type, type_.fields)) for name, type_ in types.items()}
-        more = {name for name, inner in nested.items() if any(each.full_name in with_maps for each in inner)}
+        more = {name for name, inner in nested.items() if any(type_.full_name in with_maps for type_ in inner)}
         if more <= with_maps:
             return with_maps
         with_maps |= more

@@ -76,18 +76,18 @@ def _file_in(folder: Path, name: str) -> Path:
 
 def _known_imports(texts: Mapping[str, str], others: set[str]) -> list[FileDescriptorProto]:
     """Return the files that are not registered, but imported, each after its own imports."""
-    found: dict[str, FileDescriptorProto] = {}
+    files: dict[str, FileDescriptorProto] = {}
 
     def add(name: str) -> None:
-        if name in texts or name in others or name in found:
+        if name in texts or name in others or name in files:
             return
         file = known_file(name)
         if file is not None:
-            for each in file.dependency:
-                add(each)
-            found[name] = file
+            for imported in file.dependency:
+                add(imported)
+            files[name] = file
 
     for text in texts.values():
         for name in _IMPORT.findall(text):
             add(name)
-    return list(found.values())
+    return list(files.values())

@@ -68,7 +68,7 @@ def extend_file(schema: ProtobufSchema, path: Sequence[int], columns: Sequence[p
     file.CopyFrom(schema.file)
     extended = ProtobufSchema((file,))
     messages = {name: message for name, _, message in extended.messages()}
-    (name,) = (each for each, found, _ in extended.messages() if found == tuple(path))
+    (name,) = (full_name for full_name, indexes, _ in extended.messages() if indexes == tuple(path))
     return file if _extend(file, name, columns, messages) else None
 
 
@@ -113,7 +113,7 @@ def _add_fields(
 ) -> None:
     used = [field.number for field in message.field]
     # The end of a range is excluded
-    used += [each.end - 1 for each in (*message.reserved_range, *message.extension_range)]
+    used += [range_.end - 1 for range_ in (*message.reserved_range, *message.extension_range)]
     number = max(used, default=0)
     for column in columns:
         number += 1
@@ -176,7 +176,7 @@ def _set_type(
 def _type_name(message: DescriptorProto, field: str) -> str:
     """Return a name for the type of a field that no type within the message has."""
     name = _camel_case(field)
-    taken = {message.name, *(each.name for each in message.nested_type), *(each.name for each in message.enum_type)}
+    taken = {message.name, *(nested.name for nested in message.nested_type), *(enum.name for enum in message.enum_type)}
     while name in taken or name.endswith("Entry"):
         name += "_"
     return name
@@ -226,4 +226,4 @@ def _single_problem(path: str, type_: pa.DataType) -> str | None:
 
 def imports_of(file: FileDescriptorProto) -> list[FileDescriptorProto]:
     """Return the files that a derived file imports."""
-    return [found for name in file.dependency if (found := known_file(name)) is not None]
+    return [imported for name in file.dependency if (imported := known_file(name)) is not None]

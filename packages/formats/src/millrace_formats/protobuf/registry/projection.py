@@ -83,15 +83,15 @@ class _NothingDecoder(Decoder):
 
 def _project(columns: Sequence[pa.Field], message: Descriptor, path: str) -> list[pa.Field]:
     """Return the columns that a message has, with the types that they are read as."""
-    found = []
+    readable = []
     for column in columns:
         proto = message.fields_by_name.get(column.name)
         type_ = None if proto is None else _readable(proto, column.type, f"{path}{column.name}")
         if type_ is not None:
-            found.append(column.with_type(type_))
+            readable.append(column.with_type(type_))
         elif not column.nullable:
             raise SchemaError(f"message {message.full_name} has no field {column.name!r}, which is NOT NULL")
-    return found
+    return readable
 
 
 def _readable(proto: FieldDescriptor, wanted: pa.DataType, path: str) -> pa.DataType | None:
@@ -133,9 +133,9 @@ def _narrower(proto: FieldDescriptor, wanted: pa.DataType) -> pa.DataType:
 def _widen_fields(
     schema: pa.Schema | pa.StructType, arrays: Sequence[pa.Array], wanted: Sequence[pa.Field], count: int
 ) -> list[pa.Array]:
-    found = dict(zip([field.name for field in schema], arrays, strict=True))
+    by_name = dict(zip([field.name for field in schema], arrays, strict=True))
     return [
-        _widen(found[field.name], field.type) if field.name in found else pa.nulls(count, field.type)
+        _widen(by_name[field.name], field.type) if field.name in by_name else pa.nulls(count, field.type)
         for field in wanted
     ]
 

@@ -85,7 +85,7 @@ def _file_lines(file: FileDescriptorProto) -> Iterator[str]:
     for index, name in enumerate(file.dependency):
         kind = "public " if index in file.public_dependency else "weak " if index in file.weak_dependency else ""
         yield f'import {kind}"{name}";'
-    yield from (f"option {each};" for each in _options(file.options))
+    yield from (f"option {option};" for option in _options(file.options))
     for enum in file.enum_type:
         yield from _enum_lines(enum, "")
     for message in file.message_type:
@@ -95,8 +95,8 @@ def _file_lines(file: FileDescriptorProto) -> Iterator[str]:
 def _message_lines(message: DescriptorProto, indent: str, is_proto3: bool) -> Iterator[str]:
     yield f"{indent}message {message.name} {{"
     inner = f"{indent}  "
-    yield from (f"{inner}option {each};" for each in _options(message.options))
-    entries = {each.name: each for each in message.nested_type if each.options.map_entry}
+    yield from (f"{inner}option {option};" for option in _options(message.options))
+    entries = {nested.name: nested for nested in message.nested_type if nested.options.map_entry}
     for enum in message.enum_type:
         yield from _enum_lines(enum, inner)
     for nested in message.nested_type:
@@ -107,10 +107,10 @@ def _message_lines(message: DescriptorProto, indent: str, is_proto3: bool) -> It
             label = "" if _is_map(field, entries) else _label(field, is_proto3)
             yield f"{inner}{label}{_field(field, entries)}"
             continue
-        members = [each for each in message.field if _is_member(each) and each.oneof_index == field.oneof_index]
+        members = [member for member in message.field if _is_member(member) and member.oneof_index == field.oneof_index]
         if field == members[0]:
             yield f"{inner}oneof {message.oneof_decl[field.oneof_index].name} {{"
-            yield from (f"{inner}  {_field(each, entries)}" for each in members)
+            yield from (f"{inner}  {_field(member, entries)}" for member in members)
             yield f"{inner}}}"
     yield from _reserved_lines(message, inner, 1)
     yield f"{indent}}}"
@@ -118,7 +118,7 @@ def _message_lines(message: DescriptorProto, indent: str, is_proto3: bool) -> It
 
 def _enum_lines(enum: EnumDescriptorProto, indent: str) -> Iterator[str]:
     yield f"{indent}enum {enum.name} {{"
-    yield from (f"{indent}  option {each};" for each in _options(enum.options))
+    yield from (f"{indent}  option {option};" for option in _options(enum.options))
     for value in enum.value:
         yield f"{indent}  {value.name} = {value.number}{_bracketed(_options(value.options))};"
     yield from _reserved_lines(enum, f"{indent}  ", 0)
@@ -127,7 +127,7 @@ def _enum_lines(enum: EnumDescriptorProto, indent: str) -> Iterator[str]:
 
 def _reserved_lines(type_: Any, indent: str, excluded: int) -> Iterator[str]:
     # The end of a message's range is excluded, that of an enum's is not
-    yield from (f"{indent}reserved {each.start} to {each.end - excluded};" for each in type_.reserved_range)
+    yield from (f"{indent}reserved {range_.start} to {range_.end - excluded};" for range_ in type_.reserved_range)
     yield from (f'{indent}reserved "{name}";' for name in type_.reserved_name)
 
 

@@ -45,16 +45,16 @@ class ProtobufSchema:
     def path_of(self, name: str | None) -> tuple[int, ...]:
         """Return the path of a message type of the file, by default of the first; ValueError when there is none."""
         names = []
-        for found, path, _ in self.messages():
-            if name is None or found == name.removeprefix("."):
+        for full_name, path, _ in self.messages():
+            if name is None or full_name == name.removeprefix("."):
                 return path
-            names.append(found)
+            names.append(full_name)
         raise ValueError(f"it has no message {name!r}, but {', '.join(names)}" if names else "it has no messages")
 
     def message_class(self, path: Sequence[int]) -> Any:
         """Return the class of a message type; ValueError when there is none at the path."""
-        for name, found, _ in self.messages():
-            if found == tuple(path):
+        for name, indexes, _ in self.messages():
+            if indexes == tuple(path):
                 return load_message_class(DescriptorSet("", self._serialized, name))
         raise ValueError(f"it has no message with the indexes {list(path)}")
 
@@ -96,9 +96,9 @@ def parse_schema(schema: SchemaText) -> ProtobufSchema:
     while name in texts:
         name = f"_{name}"
     texts[name] = schema.text
-    files = {each: found for each, text in texts.items() if (found := _descriptor(each, text))}
+    files = {file_name: descriptor for file_name, text in texts.items() if (descriptor := _descriptor(file_name, text))}
     if len(files) < len(texts):
-        uncompiled = {each: text for each, text in texts.items() if each not in files}
+        uncompiled = {file_name: text for file_name, text in texts.items() if file_name not in files}
         files |= {file.name: file for file in compile_text(uncompiled, _with_imports(files, list(files)))}
     parsed = ProtobufSchema(tuple(_with_imports(files, [name])))
     path = parsed.path_of(None)
@@ -131,8 +131,8 @@ def _with_imports(files: dict[str, FileDescriptorProto], names: Sequence[str]) -
         file = files.get(name) or known_file(name)
         if file is None:
             raise ValueError(f"{importer} imports {name!r}, which is not among its references")
-        for each in file.dependency:
-            add(each, name)
+        for imported in file.dependency:
+            add(imported, name)
         ordered[name] = ordered.pop(name) or file
 
     for name in names:

@@ -82,8 +82,8 @@ class ProtobufEncoder(Encoder):
 
 
 def _check_required(struct: Struct, path: str) -> None:
-    given = {field.name for field in struct.fields}
-    missing = [field.name for field in struct.message.fields if field.is_required and field.name not in given]
+    names = {field.name for field in struct.fields}
+    missing = [field.name for field in struct.message.fields if field.is_required and field.name not in names]
     if missing:
         where = f"column {path} lacks" if path else "there is no column for"
         raise SchemaError(
