@@ -118,7 +118,7 @@ class HadoopFolder:
         if not self.exists(name):
             return []
         names = (status.getPath().getName() for status in self._file_system.listStatus(self._hadoop_path(name)))
-        return sorted(each for each in names if not each.startswith(("_", ".")))
+        return sorted(file_name for file_name in names if not file_name.startswith(("_", ".")))
 
     def is_file(self, name: str) -> bool:
         """Return whether a path is a file, not a folder."""

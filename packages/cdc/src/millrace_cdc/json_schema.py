@@ -92,17 +92,17 @@ def _options(cls: type, more: dict[str, Any] | None = None, required: list[str] 
         elif isinstance(default, str | int) and info.parse is None:
             schema["default"] = default
         properties |= dict.fromkeys((info.name, *info.aliases), schema)
-    found = {"type": "object", "properties": properties, "additionalProperties": False}
-    return found | ({"patternProperties": patterns} if patterns else {}) | ({"required": needed} if needed else {})
+    base = {"type": "object", "properties": properties, "additionalProperties": False}
+    return base | ({"patternProperties": patterns} if patterns else {}) | ({"required": needed} if needed else {})
 
 
 def _values(hint: Any) -> dict[str, Any]:
     """Return the schema of the values of a type; any may be a reference such as ``${name}``."""
-    kinds = [each for each in get_args(hint) if each is not type(None)]
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     simple = kinds[0] if kinds and get_origin(hint) is not Literal else hint
     if get_origin(simple) is Literal:
         # Case does not matter, which a list of values cannot say
-        choices = sorted({form for each in get_args(simple) for form in (each, each.lower(), each.upper())})
+        choices = sorted({form for choice in get_args(simple) for form in (choice, choice.lower(), choice.upper())})
         return {"anyOf": [{"enum": choices}, _REFERENCE]}
     if simple is bool:
         return {"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}, _REFERENCE]}

@@ -151,11 +151,11 @@ def _session(spark: SparkSession | None) -> SparkSession:
 
 def _settings(options: PipelineOptions) -> dict[str, str]:
     """Return the settings of Spark that options stand for."""
-    given = {
+    settings = {
         "spark.sql.session.timeZone": options.time_zone,
         "spark.sql.shuffle.partitions": None if options.parallelism is None else str(options.parallelism),
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _collector(options: PipelineOptions) -> PluginRef | None:
@@ -174,8 +174,8 @@ def _malformed_table(options: PipelineOptions) -> str | None:
 
 def _collector_options(name: str, options: PipelineOptions) -> Any:
     prefix = f"{COLLECTOR}."
-    given = {prefix + option: text for option, text in options.dirty_collector_options if option != "type"}
-    parser = OptionParser("pipeline", given)
+    texts = {prefix + option: text for option, text in options.dirty_collector_options if option != "type"}
+    parser = OptionParser("pipeline", texts)
     parsed = parser.take(collector_options(name), prefix)
     parser.finish()
     return parsed

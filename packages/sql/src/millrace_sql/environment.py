@@ -197,7 +197,7 @@ class TableEnvironment:
     def list_temporary_tables(self) -> list[str]:
         """Return the names of the temporary tables and views of the current database."""
         here = (self.get_current_catalog(), self.get_current_database())
-        names = [each.identifier.parts for each in self._runner.catalogs.temporary()]
+        names = [definition.identifier.parts for definition in self._runner.catalogs.temporary()]
         return sorted(name for *database, name in names if tuple(database) == here)
 
     def describe(self, table: str) -> str:

@@ -55,7 +55,7 @@ def test_a_message_is_its_change_is_skipped_or_refused(message: ChangeMessage) -
     else:
         assert tuple(rows_of(change)) == (result or message.result)
         assert change.lacks_old_row == (result is not None)
-        assert change.kept == (message.result.kept if isinstance(message.result, Refused) else ())
+        assert change.kept_columns == (message.result.kept if isinstance(message.result, Refused) else ())
 
 
 @pytest.mark.parametrize("message", CHANGE_MESSAGES, ids=lambda message: message.name)

@@ -164,9 +164,9 @@ class EvolvingTable:
         """
         all_messages, before = list(messages), self.version
         if not self.keys:
-            self.key_is_json = all(self._is_object(each.key) for each in all_messages if each.key)
-        for each in all_messages:
-            self.observe(each)
+            self.key_is_json = all(self._is_object(message.key) for message in all_messages if message.key)
+        for message in all_messages:
+            self.observe(message)
         return self.changes(before)
 
     def observe(self, message: SampledMessage) -> bool:

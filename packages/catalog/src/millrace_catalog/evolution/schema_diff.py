@@ -27,7 +27,7 @@ class RequiredChanges:
 
     def __str__(self) -> str:
         parts = [f"{column} is new" for column in self.added]
-        parts += [f"{quote_name(each.name)} is {each.before} and must be {each.after}" for each in self.altered]
+        parts += [f"{quote_name(column.name)} is {column.before} and must be {column.after}" for column in self.altered]
         return ", ".join(parts)
 
 
@@ -68,5 +68,5 @@ class SchemaDiff:
                 added += [] if after is None else [Column(name, after)]
             elif (after := fitting_type(before, type_)) != before:
                 altered.append(AlteredColumn(name, before, after))
-        nulled = tuple(each for each in altered if drops_not_null(each.before, each.after))
+        nulled = tuple(column for column in altered if drops_not_null(column.before, column.after))
         return RequiredChanges(tuple(added), tuple(altered), nulled)

@@ -63,14 +63,14 @@ def _scan_options(topic: str, ranges: Sequence[UncommittedRange], options: Mappi
         for name, value in options.items()
         if name.lower().startswith(_CONNECTION_PREFIXES) or name.lower() in _FORWARDED_OPTIONS
     }
-    starts = [(each.partition, "earliest" if each.start is None else each.start) for each in ranges]
+    starts = [(range_.partition, "earliest" if range_.start is None else range_.start) for range_ in ranges]
     return {
         **forwarded,
-        "topic-partitions": f"{topic}:{','.join(str(each.partition) for each in ranges)}",
+        "topic-partitions": f"{topic}:{','.join(str(range_.partition) for range_ in ranges)}",
         "scan.startup.mode": "specific-offsets",
         "scan.startup.specific-offsets": _format_offsets(starts),
         "scan.bounded.mode": "specific-offsets",
-        "scan.bounded.specific-offsets": _format_offsets((each.partition, each.end) for each in ranges),
+        "scan.bounded.specific-offsets": _format_offsets((range_.partition, range_.end) for range_ in ranges),
     }
 
 

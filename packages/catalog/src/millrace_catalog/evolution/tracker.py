@@ -177,7 +177,7 @@ class SchemaTracker:
 
     def _check_key(self, key: tuple[str, ...] | None, cause: Position | None) -> None:
         if key is not None and key != self.primary_key:
-            current, new = (f"({', '.join(each)})" if each else "none" for each in (self.primary_key, key))
+            current, new = (f"({', '.join(names)})" if names else "none" for names in (self.primary_key, key))
             raise self._error(f"has another primary key: {new} instead of {current}; primary keys cannot change", cause)
 
     def _check_count(self, types: dict[str, DataType], cause: Position | None) -> None:

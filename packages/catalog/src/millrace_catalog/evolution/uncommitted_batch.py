@@ -35,7 +35,7 @@ def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[Uncommit
             if at.topic == topic:
                 added = UncommittedRange(at.partition, starting_offsets.get(at), stop)
                 ranges[at.partition] = _union(ranges.get(at.partition, added), added)
-    return [each for _, each in sorted(ranges.items()) if each.start != each.end]
+    return [range_ for _, range_ in sorted(ranges.items()) if range_.start != range_.end]
 
 
 def _offsets(checkpoint: CheckpointFiles, batch: int) -> dict[str, StreamOffset]:

@@ -115,16 +115,16 @@ def json_query(value: str, path: JsonPath, fallbacks: Fallbacks, wrapper: str = 
     nested = f"CASE WHEN {json} RLIKE '{_NESTED}' THEN {json} END"
     if wrapper:
         whole = f"concat('[', {json}, ']')"
-        kept = f"WHEN {json} LIKE '[%' THEN {json} " if wrapper == "CONDITIONAL" else ""
-        nested = f"CASE {kept}WHEN {json} <> 'null' THEN {whole} END"
+        array_case = f"WHEN {json} LIKE '[%' THEN {json} " if wrapper == "CONDITIONAL" else ""
+        nested = f"CASE {array_case}WHEN {json} <> 'null' THEN {whole} END"
     return _or_else(f"({nested})", value, path, fallbacks)
 
 
 def json_exists(value: str, path: JsonPath, on_error: str) -> str:
     """Return JSON_EXISTS: whether there is a value other than null at a path."""
-    found = f"{_json(value, path)} <> 'null'"
+    has_value = f"{_json(value, path)} <> 'null'"
     other = "FALSE" if path.is_lax else on_error
-    return f"CASE WHEN ({value}) IS NULL THEN NULL WHEN {found} THEN TRUE ELSE {other} END"
+    return f"CASE WHEN ({value}) IS NULL THEN NULL WHEN {has_value} THEN TRUE ELSE {other} END"
 
 
 def json_text(value: Sql) -> str:
@@ -162,9 +162,9 @@ def _json(value: str, path: JsonPath) -> str:
     return f"to_json(try_variant_get(try_parse_json({value}), '{path.steps}', 'variant'))"
 
 
-def _or_else(found: str, value: str, path: JsonPath, fallbacks: Fallbacks) -> str:
+def _or_else(expression: str, value: str, path: JsonPath, fallbacks: Fallbacks) -> str:
     """Return a value, or what there is in its place; NULL for a text that is NULL."""
     fallback = fallbacks.on_empty if path.is_lax else fallbacks.on_error
     if fallback is None:
-        return found
-    return f"CASE WHEN ({value}) IS NOT NULL THEN COALESCE({found}, {fallback}) END"
+        return expression
+    return f"CASE WHEN ({value}) IS NOT NULL THEN COALESCE({expression}, {fallback}) END"

@@ -138,10 +138,10 @@ def _parse(prefix: str, prepared: Prepared) -> Any:
         raise ExpressionError("expected an expression of SQL; here it goes wrong", offset) from None
     except TokenError:
         raise ExpressionError("expected an expression of SQL", 0) from None
-    given = {name for name, value in select.args.items() if value and name != "kind"}
+    clauses = {name for name, value in select.args.items() if value and name != "kind"}
     allowed = {"expressions", "where"} if "WHERE" in prefix else {"expressions"}
-    if type(select).__name__ != "Select" or given - allowed:
-        clause = ", ".join(sorted(given - allowed)).replace("_", " ").strip().upper() or "a statement"
+    if type(select).__name__ != "Select" or clauses - allowed:
+        clause = ", ".join(sorted(clauses - allowed)).replace("_", " ").strip().upper() or "a statement"
         raise ExpressionError(f"expected an expression of SQL, found {clause}", 0)
     return select
 
@@ -156,9 +156,9 @@ def _expression(item: Any, prepared: Prepared, offset: int) -> ParsedExpression:
         return ParsedExpression(STAR, {}, None, offset)
     units = {id(unit) for unit in _units(value, prepared)}
     columns: dict[str, int] = {}
-    for each in value.find_all(exp.Column):
-        if id(each) not in units:
-            columns.setdefault(each.name, _offset(each, prepared))
+    for node in value.find_all(exp.Column):
+        if id(node) not in units:
+            columns.setdefault(node.name, _offset(node, prepared))
     column = value.name if isinstance(value, exp.Column) else None
     expression = ParsedExpression(name or column, columns, column, offset, _volatile(value, prepared), value, prepared)
     try:
@@ -193,8 +193,8 @@ def _check(item: Any, prepared: Prepared) -> None:
     for node in item.walk():
         kind = type(node).__name__
         if not _ALLOWED.fullmatch(kind):
-            found = {"Select": "a query", "Subquery": "a query", "Window": "OVER"}.get(kind, kind.upper())
-            raise ExpressionError(f"{found} is not supported in a transform", _offset(node, prepared))
+            construct = {"Select": "a query", "Subquery": "a query", "Window": "OVER"}.get(kind, kind.upper())
+            raise ExpressionError(f"{construct} is not supported in a transform", _offset(node, prepared))
         if isinstance(node, exp.Column) and node.table:
             raise ExpressionError(
                 f"expected a column, found {node.sql(dialect=DIALECT)!r}: the name has no table before it",
@@ -216,11 +216,11 @@ def _offset(node: Any, prepared: Prepared) -> int:
     from sqlglot import exp
 
     calls = [
-        prepared.calls[each.name].offset
-        for each in node.find_all(exp.Anonymous)
-        if each.name.startswith(CALL) and each.name in prepared.calls
+        prepared.calls[call.name].offset
+        for call in node.find_all(exp.Anonymous)
+        if call.name.startswith(CALL) and call.name in prepared.calls
     ]
-    starts = [each.meta["start"] for each in node.walk() if each.meta.get("start") is not None]
+    starts = [descendant.meta["start"] for descendant in node.walk() if descendant.meta.get("start") is not None]
     prefix = _prefix_length(node)
     return min([*calls, *(prepared.offset_of(start - prefix) for start in starts)], default=0)
 

@@ -69,10 +69,10 @@ def rewrite_call(
     function = AGGREGATES.get(name) or QUERIES.get(name) or FUNCTIONS.get(name)
     if function is None or function.in_queries == "same" or (is_spark and function.in_queries == "different"):
         return None
-    given = operands(function.separators)
-    if not function.fewest <= len(given) <= function.most:
+    call_arguments = operands(function.separators)
+    if not function.fewest <= len(call_arguments) <= function.most:
         return None
-    return _typed(lambda: function.call(name, given), is_typed=is_typed and function.in_queries == "respelt")
+    return _typed(lambda: function.call(name, call_arguments), is_typed=is_typed and function.in_queries == "respelt")
 
 
 def _typed(call: Callable[[], str], *, is_typed: bool) -> str | None:

@@ -168,7 +168,7 @@ class Translator:
 
     def _case(self, node: Any) -> Sql:
         value = "" if node.this is None else f" {self.write(node.this)}"
-        branches = [(self.write(each.this), self.write(each.args["true"])) for each in node.args["ifs"]]
+        branches = [(self.write(branch.this), self.write(branch.args["true"])) for branch in node.args["ifs"]]
         results = [result for _, result in branches]
         text = "".join(f" WHEN {condition} THEN {result}" for condition, result in branches)
         default = node.args.get("default")

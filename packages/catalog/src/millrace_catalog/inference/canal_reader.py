@@ -172,5 +172,5 @@ def _with_base64(row: RowImage | None, binary: frozenset[str]) -> RowImage | Non
     if row is None:
         return None
     texts = {name: row[name] for name in binary & row.keys() if isinstance(row[name], str)}
-    found = {name: text.encode("latin-1") for name, text in texts.items() if not text or max(text) <= _MAX_LATIN_1}
-    return row | {name: base64.b64encode(value).decode() for name, value in found.items()}
+    encoded = {name: text.encode("latin-1") for name, text in texts.items() if not text or max(text) <= _MAX_LATIN_1}
+    return row | {name: base64.b64encode(value).decode() for name, value in encoded.items()}

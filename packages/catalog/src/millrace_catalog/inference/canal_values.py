@@ -34,8 +34,8 @@ def fitting_type_reader(*, iso: bool, integers_are_booleans: bool) -> Callable[[
     time_type = time_text_reader(iso)
 
     def fit_time_text(declared: ScalarType, text: str) -> ScalarType:
-        found = time_type(text)
-        return declared if isinstance(found, ScalarType) and _reads(declared, found.kind) else STRING
+        type_ = time_type(text)
+        return declared if isinstance(type_, ScalarType) and _reads(declared, type_.kind) else STRING
 
     fits: dict[Kind, Callable[[ScalarType, str], ScalarType]] = {
         "BOOLEAN": _fit_number_or_boolean if integers_are_booleans else _fit_boolean,

@@ -98,20 +98,22 @@ class DebeziumReader:
         if isinstance(change, SkipReason) or not change.rows:
             return change
         ((before, after),) = change.rows
-        kept: tuple[str, ...] = ()
+        names: tuple[str, ...] = ()
         if payload and after is not None and (self._read_message is not None or may_have_placeholder(payload)):
-            after, kept = without_placeholders(after, before)
-            if kept and change.operation != "u":
-                raise missing_value(kept[0])
+            after, names = without_placeholders(after, before)
+            if names and change.operation != "u":
+                raise missing_value(names[0])
         declared = None if parsed.schema is None else declared_row(parsed.schema)
         if declared is None:
-            return change if after is change.rows[0][1] else replace(change, rows=((before, after),), kept=kept)
+            return (
+                change if after is change.rows[0][1] else replace(change, rows=((before, after),), kept_columns=names)
+            )
         types = declared.types
         if declared.converts:
             before, wide_before = declared.convert(before, self._out_of_range) if before else (before, {})
             after, wide = declared.convert(after, self._out_of_range) if after else (after, {})
             types = {**types, **wide_before, **wide} if wide or wide_before else types
-        return replace(change, rows=((before, after),), types=types, kept=kept)
+        return replace(change, rows=((before, after),), types=types, kept_columns=names)
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Return the columns of a change's rows: those that its message declares, or else as their values are."""
@@ -153,12 +155,12 @@ class DebeziumReader:
         if not payload:
             return None
         try:
-            found = _decode_with_schema(payload)
+            decoded = _decode_with_schema(payload)
         except (msgspec.MsgspecError, UnicodeDecodeError, InvalidOperation):
             return _parse_leniently(payload)
-        if found.payload is None:
+        if decoded.payload is None:
             return _parse_leniently(payload)
-        return _DebeziumMessage(found.payload, bytes(found.schema))
+        return _DebeziumMessage(decoded.payload, bytes(decoded.schema))
 
 
 def _parse_leniently(payload: bytes) -> _DebeziumMessage | None:

@@ -150,15 +150,15 @@ def declared_row(schema: bytes) -> DeclaredRow | None:
         MalformedMessageError: It is none of Kafka Connect's.
     """
     declared = msgspec.json.decode(schema)
-    fields = {each.get("field"): each for each in _fields(declared)}
+    fields = {field.get("field"): field for field in _fields(declared)}
     row = fields.get("after") or fields.get("before")
     if row is None:
         return None
-    found = {str(each.get("field")): _declared(each) for each in _fields(row)}
+    columns = {str(field.get("field")): _declared(field) for field in _fields(row)}
     return DeclaredRow(
-        found,
-        {name: each.type for name, each in found.items()},
-        {name: each.convert for name, each in found.items() if each.convert is not None},
+        columns,
+        {name: column.type for name, column in columns.items()},
+        {name: column.convert for name, column in columns.items() if column.convert is not None},
     )
 
 
@@ -171,7 +171,7 @@ def _fields(schema: Any) -> list[dict[str, Any]]:
     fields = schema.get("fields") if isinstance(schema, dict) else None
     if schema is None or (isinstance(schema, dict) and fields is None):
         return []
-    if not isinstance(fields, list) or not all(isinstance(each, dict) for each in fields):
+    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
         raise MalformedMessageError("field schema: expected a schema of Kafka Connect")
     return fields
 
@@ -248,9 +248,9 @@ def _to_bits(length: int, value: str) -> str:
 
     Debezium's documentation says so; its connector for PostgreSQL leaves out those above the highest bit that is set.
     """
-    found = base64.b64decode(value, validate=True)
+    bits = base64.b64decode(value, validate=True)
     size = 0 if length >= _ANY_LENGTH else -(-length // 8)
-    return base64.b64encode(found.ljust(size, b"\0")).decode()
+    return base64.b64encode(bits.ljust(size, b"\0")).decode()
 
 
 def _to_date(days: int) -> str:

@@ -60,7 +60,7 @@ class DeclaredTypes:
         unsure = [name for name in self._types if name in columns and held.get(name) is not columns[name]]
         if not unsure:
             return columns
-        kept = dict(columns)
+        typed_columns = dict(columns)
         present = [row for row in rows if row is not None]
         for name in unsure:
             type_, inferred = self._types[name], columns[name]
@@ -69,8 +69,8 @@ class DeclaredTypes:
                 held[name] = inferred
                 continue
             values = [row[name] for row in present if row.get(name) is not None]
-            kept[name] = with_nullability(_type_of(values, type_, inferred), inferred.nullable)
-        return kept
+            typed_columns[name] = with_nullability(_type_of(values, type_, inferred), inferred.nullable)
+        return typed_columns
 
 
 @functools.lru_cache(maxsize=4096)
@@ -96,10 +96,10 @@ def holds(type_: DataType, value: Any) -> bool:
     if value is None:
         return type_.nullable
     if isinstance(type_, ArrayType):
-        return isinstance(value, list) and all(holds(type_.element, each) for each in value)
+        return isinstance(value, list) and all(holds(type_.element, array_value) for array_value in value)
     if isinstance(type_, MapType):
         return isinstance(value, dict) and all(
-            holds(type_.key, key) and holds(type_.value, each) for key, each in value.items()
+            holds(type_.key, key) and holds(type_.value, map_value) for key, map_value in value.items()
         )
     if isinstance(type_, RowType):
         return (
@@ -144,10 +144,10 @@ def _holds_bytes(size: int, value: Any) -> bool:
 
 def _holds_timestamp(type_: ScalarType, text: str) -> bool:
     types = (read(text) for read in _time_types)
-    if not any(isinstance(found, ScalarType) and found.kind in _TIMESTAMPS[type_.kind] for found in types):
+    if not any(isinstance(inferred, ScalarType) and inferred.kind in _TIMESTAMPS[type_.kind] for inferred in types):
         return False
     _, _, fraction = text.partition(".")
-    digits = fraction[: next((i for i, each in enumerate(fraction) if not each.isdigit()), MAX_PRECISION)].rstrip("0")
+    digits = fraction[: next((i for i, char in enumerate(fraction) if not char.isdigit()), MAX_PRECISION)].rstrip("0")
     return len(digits) <= (MAX_PRECISION if type_.size is None else type_.size)
 
 

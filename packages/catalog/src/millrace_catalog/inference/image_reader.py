@@ -129,9 +129,9 @@ def _row(dialect: ChangeDialect, field: str, operation: Operation, name: str, me
 def _name_at(message: Mapping[str, Any], path: tuple[str, ...]) -> str | None:
     *outer, field = path
     for name in outer:
-        found = object_field(message, name)
-        if found is None:
+        nested = object_field(message, name)
+        if nested is None:
             return None
-        message = found
+        message = nested
     value = message.get(field)
     return value if isinstance(value, str) else None

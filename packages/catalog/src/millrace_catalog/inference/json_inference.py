@@ -34,8 +34,8 @@ class JsonSchemaInference(SchemaInference):
             topics = {
                 topic: [
                     message
-                    for table, found in messages_by_table(topic, messages, options).items()
-                    for message in found
+                    for table, table_messages in messages_by_table(topic, messages, options).items()
+                    for message in table_messages
                     if matches(table)
                 ]
                 for topic, messages in topics.items()

@@ -71,7 +71,8 @@ class TableChange:
         primary_key: Columns of the primary key, if the message names them.
         message: The message, for the types that it declares.
         types: Types of columns that values have been converted to; None where they are as in the message.
-        kept: The columns whose values an update leaves as they were and the database did not send; they are None.
+        kept_columns: The columns whose values an update leaves as they were and the database did not send; they are
+            None.
     """
 
     table: str
@@ -80,7 +81,7 @@ class TableChange:
     primary_key: tuple[str, ...] | None
     message: Mapping[str, Any]
     types: Mapping[str, DataType] | None = None
-    kept: tuple[str, ...] = ()
+    kept_columns: tuple[str, ...] = ()
 
     @property
     def lacks_old_row(self) -> bool:

@@ -94,7 +94,7 @@ def messages_by_table(
     """
     # What columns there are does not matter yet
     reader = JsonReader(topic, JsonInferenceOptions(table_fields=json.table_fields))
-    found: dict[str, list[SampledMessage]] = {}
+    by_table: dict[str, list[SampledMessage]] = {}
     for message in messages:
         for row in rows_in(message.value):
             try:
@@ -105,8 +105,8 @@ def messages_by_table(
                     raise _malformed_message(topic, reader.format, position, str(error), row or b"") from error
             else:
                 if observation is not None:
-                    found.setdefault(observation.table, []).append(replace(message, value=row))
-    return found
+                    by_table.setdefault(observation.table, []).append(replace(message, value=row))
+    return by_table
 
 
 def _malformed_message(topic: str, format_: str, position: Position, reason: str, payload: bytes) -> MessageError:
@@ -158,14 +158,16 @@ def infer_table(
 
 def table_of_fixed_types(topic: str, json: JsonSchemaOptions) -> SampledTable:
     """Return a topic's table without reading messages: its columns are those of fixed types."""
-    columns = tuple(InferredColumn(each.name, each.type, (), ((each.name,),), True) for each in json.fixed_types)
+    columns = tuple(
+        InferredColumn(column.name, column.type, (), ((column.name,),), True) for column in json.fixed_types
+    )
     table = _with_rescued_column(topic, InferredTable(topic, columns), json.rescued) if columns else None
     return SampledTable(table, 0, ())
 
 
 def to_inference_options(json: JsonSchemaOptions) -> JsonInferenceOptions:
     """Convert the options of a topic with one table to those of `JsonReader`."""
-    return JsonInferenceOptions(**{each.name: getattr(json, each.name) for each in fields(JsonSchemaOptions)})
+    return JsonInferenceOptions(**{field.name: getattr(json, field.name) for field in fields(JsonSchemaOptions)})
 
 
 def _with_rescued_column(topic: str, table: InferredTable, name: str | None) -> InferredTable:

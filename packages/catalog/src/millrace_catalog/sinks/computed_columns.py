@@ -53,9 +53,9 @@ class ComputedColumns:
         placed = list(columns)
         for column in computed:
             before = self._places.get(column.name)
-            names = [each.name.lower() for each in placed]
+            names = [other.name.lower() for other in placed]
             if before and before.lower() not in names:
-                close = closest(before, [each.name for each in placed])
+                close = closest(before, [other.name for other in placed])
                 hint = f"did you mean {quote_name(close)}?" if close else "place the column after another one"
                 raise SchemaError(
                     f"computed column {quote_name(column.name)} is to stand after {quote_name(before)}, which table "

@@ -73,14 +73,14 @@ class Deduplicator:
         ends = self._keys.ends(rows.sparkSession) if self._ends is None else self._ends
         # A failed write may have added some of the rows
         self._ends = None
-        if all(each.first > ends.get(each.partition, -1) for each in ranges):
+        if all(range_.first > ends.get(range_.partition, -1) for range_ in ranges):
             write(rows)
         else:
             existing = self._keys.rows(rows.sparkSession).where(_in_ranges(ranges))
             missing = rows.join(existing, [rows[name] == existing[name] for name in KEY], "left_anti")
             if not missing.isEmpty():
                 write(missing)
-        self._ends = ends | {each.partition: max(each.last, ends.get(each.partition, -1)) for each in ranges}
+        self._ends = ends | {range_.partition: max(range_.last, ends.get(range_.partition, -1)) for range_ in ranges}
 
 
 def _ranges(rows: DataFrame) -> list[_PartitionRange]:
@@ -93,8 +93,8 @@ def _in_ranges(ranges: list[_PartitionRange]) -> Column:
     """Return a condition that includes all keys of the ranges, and few others."""
     partition, offset = map(fn.col, KEY)
     if len(ranges) > _MAX_RANGES:
-        return offset.between(min(each.first for each in ranges), max(each.last for each in ranges))
+        return offset.between(min(range_.first for range_ in ranges), max(range_.last for range_ in ranges))
     condition = fn.lit(False)
-    for each in ranges:
-        condition = condition | ((partition == each.partition) & offset.between(each.first, each.last))
+    for range_ in ranges:
+        condition = condition | ((partition == range_.partition) & offset.between(range_.first, range_.last))
     return condition

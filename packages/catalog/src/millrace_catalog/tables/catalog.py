@@ -204,8 +204,8 @@ class KafkaJsonCatalog(Catalog):
     def _infer_key(self, topic: str, samples: Sequence[SampledMessage]) -> InferredKey:
         options = self.options
         inference = KeyInference(topic, to_inference_options(self.options.json), options)
-        for each in samples:
-            inference.add(Position(each.partition, each.offset), each.key)
+        for sample in samples:
+            inference.add(Position(sample.partition, sample.offset), sample.key)
         return inference.result()
 
 

@@ -136,7 +136,7 @@ def _with_prefix(raw: Mapping[str, str], prefix: str) -> Properties:
 
 def _unknown_option_hint(name: str) -> str | None:
     declared = options_of(SourceOptions).values()
-    read_options = {each.lower() for info in declared for each in (info.name, *info.aliases)}
+    read_options = {alias.lower() for info in declared for alias in (info.name, *info.aliases)}
     if name.lower() in read_options or name.lower().startswith(("scan.startup.", "scan.bounded.")):
         return f"it is for reads: catalog.table(...).read(spark, {{{name!r}: ...}})"
     return None

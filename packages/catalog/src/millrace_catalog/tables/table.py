@@ -56,11 +56,11 @@ class KafkaJsonTable(CatalogTable):
         self.table_id = table_id
         self._key = key
         self._value = value
-        self.columns_schema = Schema(tuple(each.column for each in table_schema.columns))
+        self.columns_schema = Schema(tuple(column.column for column in table_schema.columns))
         fields = to_arrow_schema(self.columns_schema)
         unseen = "option json.rescued-data-column" if config.registered is None else "the schema registry"
         self._columns = tuple(
-            _column(each, fields.field(place), unseen) for place, each in enumerate(table_schema.columns)
+            _column(column, fields.field(place), unseen) for place, column in enumerate(table_schema.columns)
         )
         keys = table_schema.names_of("key")
         self._options = Properties(self._read_options(keys))
@@ -78,7 +78,9 @@ class KafkaJsonTable(CatalogTable):
     @property
     def inferred(self) -> Mapping[str, InferredColumn]:
         """Inferred columns of key and value, by their names in the table."""
-        return {each.column.name: each.inferred for each in self.table_schema.columns if each.inferred is not None}
+        return {
+            column.column.name: column.inferred for column in self.table_schema.columns if column.inferred is not None
+        }
 
     @property
     def primary_key(self) -> tuple[str, ...]:
@@ -167,9 +169,9 @@ class KafkaJsonTable(CatalogTable):
         return options
 
     def _merged_options(self, options: Mapping[str, str] | None) -> dict[str, str]:
-        given = {name.lower() for name in options or {}}
+        overridden = {name.lower() for name in options or {}}
         return {
-            **{name: value for name, value in self._options.items() if name.lower() not in given},
+            **{name: value for name, value in self._options.items() if name.lower() not in overridden},
             **(options or {}),
         }
 

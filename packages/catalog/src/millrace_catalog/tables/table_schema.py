@@ -60,7 +60,7 @@ class TableSchema:
 
     def names_of(self, part: Part) -> tuple[str, ...]:
         """Return the names of the columns of a part."""
-        return tuple(each.column.name for each in self.columns if each.part == part)
+        return tuple(column.column.name for column in self.columns if column.part == part)
 
 
 def build_table_schema(
@@ -85,7 +85,7 @@ def build_table_schema(
         *(TableSchemaColumn(column, "metadata") for column in METADATA),
     )
     _check_names(topic, columns)
-    keys = tuple(each.column.name for each in columns if each.part == "key")
+    keys = tuple(column.column.name for column in columns if column.part == "key")
     _check_key(topic, keys, is_upsert=is_upsert)
     primary_key = keys if is_upsert else POSITION
     if is_changelog:
@@ -105,25 +105,25 @@ def check_key_names(topic: str, names: Iterable[str]) -> None:
 
 
 def _prefixed(columns: tuple[InferredColumn, ...], prefix: str, part: Part) -> Iterator[TableSchemaColumn]:
-    for each in columns:
-        yield TableSchemaColumn(Column(prefix + each.name, each.type), part, each)
+    for column in columns:
+        yield TableSchemaColumn(Column(prefix + column.name, column.type), part, column)
 
 
 def _check_names(topic: str, columns: tuple[TableSchemaColumn, ...]) -> None:
     first: dict[str, TableSchemaColumn] = {}
-    for each in columns:
+    for column in columns:
         # By default Spark ignores case in column names
-        name = each.column.name
-        other = first.setdefault(name.lower(), each)
-        if other.part != each.part:
+        name = column.column.name
+        other = first.setdefault(name.lower(), column)
+        if other.part != column.part:
             raise SchemaError(
                 f"topic {topic!r}: column {name!r} would be of {_PART_NAMES[other.part]} and of "
-                f"{_PART_NAMES[each.part]}; give option 'value.fields-prefix', such as 'value_', or another "
+                f"{_PART_NAMES[column.part]}; give option 'value.fields-prefix', such as 'value_', or another "
                 f"'key.fields-prefix'"
             )
-        if other is not each:
+        if other is not column:
             raise SchemaError(
-                f"topic {topic!r}: the columns {other.column.name!r} and {name!r} of {_PART_NAMES[each.part]} differ "
+                f"topic {topic!r}: the columns {other.column.name!r} and {name!r} of {_PART_NAMES[column.part]} differ "
                 f"only in case, and Spark takes them for the same: read the topic with a schema that names one of them"
             )
 

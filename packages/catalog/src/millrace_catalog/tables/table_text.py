@@ -34,10 +34,10 @@ def create_table_statement(
     """Write the CREATE TABLE statement of the reference's SQL, without secrets."""
     # Some names are words of the language, such as partition and timestamp
     parts = [
-        f"  {backquote(each.name)} {each.type}{' METADATA' if each.part == 'metadata' else ''}"
-        for each in columns
+        f"  {backquote(column.name)} {column.type}{' METADATA' if column.part == 'metadata' else ''}"
+        for column in columns
         # There, a row has its kind without a column
-        if not (schema.is_changelog and each.name == ROW_KIND.name)
+        if not (schema.is_changelog and column.name == ROW_KIND.name)
     ]
     if schema.primary_key:
         parts.append(f"  PRIMARY KEY ({', '.join(map(backquote, schema.primary_key))}) NOT ENFORCED")

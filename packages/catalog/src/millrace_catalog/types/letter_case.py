@@ -20,9 +20,9 @@ def names_differing_in_case(columns: Iterable[Column], path: str = "") -> tuple[
         other = spellings.setdefault(name.lower(), name)
         if other != name:
             return other, name
-        found = names_differing_in_case(_fields(column.type), f"{name}.")
-        if found is not None:
-            return found
+        differing = names_differing_in_case(_fields(column.type), f"{name}.")
+        if differing is not None:
+            return differing
     return None
 
 

@@ -90,12 +90,12 @@ def to_spark_schema(schema: Schema, *, lengths: bool = False) -> sql.StructType:
         schema: The schema.
         lengths: Whether fields of CHAR and VARCHAR have their types as metadata.
     """
-    found = _struct(schema.columns)
+    struct = _struct(schema.columns)
     if lengths:
-        for field, column in zip(found.fields, schema, strict=True):
+        for field, column in zip(struct.fields, schema, strict=True):
             if isinstance(column.type, ScalarType) and column.type.kind in ("CHAR", "VARCHAR"):
                 field.metadata = {_TEXT_TYPE: str(with_nullability(column.type, True)).lower()}
-    return found
+    return struct
 
 
 def from_spark(type_: sql.DataType) -> DataType:

@@ -30,9 +30,9 @@ def call_with_arrays(
         Exception: The one that ``failed`` makes: it fails, or returns no array of as many values of the type.
     """
     try:
-        found = function(*columns)
-        found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-        return _checked(found, count).cast(to_arrow(result))
+        returned = function(*columns)
+        returned = returned.combine_chunks() if isinstance(returned, pa.ChunkedArray) else returned
+        return _checked(returned, count).cast(to_arrow(result))
     except Exception as error:
         raise failed(None, f"{type(error).__name__}: {error}") from error
 
@@ -63,8 +63,8 @@ def call_with_rows(
     results, type_ = [], to_arrow(result)
     for index, arguments in enumerate(zip(*values, strict=True) if values else [()] * count):
         try:
-            found = function(*arguments)
-            results.append(_rows(found, type_) if returns_rows else found)
+            returned = function(*arguments)
+            results.append(_rows(returned, type_) if returns_rows else returned)
         except Exception as error:
             raise failed(index, f"{type(error).__name__}: {error}") from error
     try:
@@ -78,17 +78,17 @@ def call_with_rows(
         raise
 
 
-def _rows(found: Iterable[Any] | None, type_: pa.DataType) -> list[Any]:
+def _rows(returned: Iterable[Any] | None, type_: pa.DataType) -> list[Any]:
     """Return the rows of a table function as Arrow takes them: those with fields as dictionaries."""
-    rows = [] if found is None else list(found)
+    rows = [] if returned is None else list(returned)
     if not pa.types.is_struct(type_.value_type):
         return rows
     names = [field.name for field in type_.value_type]
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _checked(found: Any, count: int) -> pa.Array:
-    if isinstance(found, pa.Array) and len(found) == count:
-        return found
-    shown = f"{len(found)} values" if isinstance(found, pa.Array) else type(found).__name__
+def _checked(returned: Any, count: int) -> pa.Array:
+    if isinstance(returned, pa.Array) and len(returned) == count:
+        return returned
+    shown = f"{len(returned)} values" if isinstance(returned, pa.Array) else type(returned).__name__
     raise TypeError(f"expected an array of Arrow with {count} values, found {shown}")

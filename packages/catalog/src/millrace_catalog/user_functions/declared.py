@@ -28,7 +28,7 @@ def udtf(function: F | None = None, *, result_types: Sequence[str]) -> Any:
         function: The function; None as a decorator with arguments.
         result_types: The types, as SQL writes them; rows of a single one are its values.
     """
-    return _declared(function, rows_of([parse_type(each) for each in result_types]), is_table=True)
+    return _declared(function, rows_of([parse_type(result_type) for result_type in result_types]), is_table=True)
 
 
 def rows_of(types: Sequence[DataType]) -> DataType:

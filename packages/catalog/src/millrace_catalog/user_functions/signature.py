@@ -95,18 +95,20 @@ class Signature:
             parameters = inspect.signature(function).parameters.values()
         except (NameError, TypeError, ValueError) as error:
             raise FunctionError(f"its signature cannot be read: {error}") from error
-        self._options = {each.name: each for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY}
+        self._options = {
+            parameter.name: parameter for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
         self.parameters = tuple(
             Parameter(
-                each.name,
-                _class_of(self._hints.get(each.name, Any)),
-                each.default is inspect.Parameter.empty and each.kind is not inspect.Parameter.VAR_POSITIONAL,
-                each.kind is inspect.Parameter.VAR_POSITIONAL,
+                parameter.name,
+                _class_of(self._hints.get(parameter.name, Any)),
+                parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL,
+                parameter.kind is inspect.Parameter.VAR_POSITIONAL,
             )
-            for each in parameters
-            if each.kind not in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+            for parameter in parameters
+            if parameter.kind not in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
         )
-        arrays = {_is_array(each.annotation) for each in self.parameters}
+        arrays = {_is_array(parameter.annotation) for parameter in self.parameters}
         self.is_arrow = arrays == {True}
         self.is_table = self._declared[1] if self._declared else _is_iterator(self._hints.get("return"))
         if len(arrays) > 1:
@@ -124,26 +126,26 @@ class Signature:
         if "return" not in self._hints:
             raise FunctionError(f"its results have no type: annotate the function, or {self._advice}")
         hint = self._hints["return"]
-        found = _rows_type(hint) if self.is_table else _result_type(hint)
-        if found is None:
+        type_ = _rows_type(hint) if self.is_table else _result_type(hint)
+        if type_ is None:
             shown = getattr(hint, "__name__", hint)
             raise FunctionError(f"its annotation {shown} names no type of SQL: {self._advice}")
-        return found
+        return type_
 
-    def options(self, given: Mapping[str, str]) -> dict[str, Any]:
+    def options(self, options: Mapping[str, str]) -> dict[str, Any]:
         """Return the values of options, as the function takes them.
 
         Raises:
             FunctionError: One is unknown, missing or wrong.
         """
-        for name in given:
+        for name in options:
             if name not in self._options:
                 known = f"; it has {', '.join(self._options)}" if self._options else ": it has no parameter after '*'"
                 raise FunctionError(f"the function has no option {name!r}{known}", "options")
         for name, parameter in self._options.items():
-            if name not in given and parameter.default is inspect.Parameter.empty:
+            if name not in options and parameter.default is inspect.Parameter.empty:
                 raise FunctionError(f"the function needs the option {name!r}", "options")
-        return {name: self._option(name, text) for name, text in given.items()}
+        return {name: self._option(name, text) for name, text in options.items()}
 
     def check(self, arguments: tuple[DataType, ...]) -> None:
         """Check the types of the arguments of a call.
@@ -151,10 +153,10 @@ class Signature:
         Raises:
             FunctionError: There are too few or too many, or one has another type than its annotation says.
         """
-        required = sum(each.is_required for each in self.parameters)
-        is_open = any(each.is_repeated for each in self.parameters)
+        required = sum(parameter.is_required for parameter in self.parameters)
+        is_open = any(parameter.is_repeated for parameter in self.parameters)
         if len(arguments) < required or (len(arguments) > len(self.parameters) and not is_open):
-            names = ", ".join(each.name for each in self.parameters)
+            names = ", ".join(parameter.name for parameter in self.parameters)
             raise FunctionError(f"it takes the arguments ({names}), not {len(arguments)} of them")
         for number, type_ in enumerate(arguments):
             parameter = self.parameters[min(number, len(self.parameters) - 1)]
@@ -178,7 +180,7 @@ def _class_of(hint: Any) -> Any:
     if hint is Any or hint is object:
         return None
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        rest = [each for each in typing.get_args(hint) if each is not type(None)]
+        rest = [type_ for type_ in typing.get_args(hint) if type_ is not type(None)]
         return _class_of(rest[0]) if len(rest) == 1 else None
     return typing.get_origin(hint) or hint
 
@@ -231,12 +233,12 @@ def _rows_type(hint: Any) -> DataType | None:
     """Return the type of the rows that an iterator returns: those of tuples have several columns."""
     row = (*typing.get_args(hint), None)[0]
     columns = typing.get_args(row) if typing.get_origin(row) is tuple else (row,)
-    types = [_result_type(each) for each in columns]
+    types = [_result_type(column) for column in columns]
     return None if None in types else rows_of([type_ for type_ in types if type_ is not None])
 
 
 def _without_none(hint: Any) -> Any:
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        rest = [each for each in typing.get_args(hint) if each is not type(None)]
+        rest = [type_ for type_ in typing.get_args(hint) if type_ is not type(None)]
         return rest[0] if len(rest) == 1 else hint
     return hint

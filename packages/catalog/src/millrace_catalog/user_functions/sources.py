@@ -102,13 +102,13 @@ class FunctionSource:
 
 @functools.lru_cache(maxsize=1024)
 def _load(source: FunctionSource) -> Callable[..., Any]:
-    found = _names(source).get(source.function)
-    if isinstance(found, type) and callable(getattr(found, "eval", None)):
-        found = found().eval  # a class of functions, as PyFlink has them
+    function = _names(source).get(source.function)
+    if isinstance(function, type) and callable(getattr(function, "eval", None)):
+        function = function().eval  # a class of functions, as PyFlink has them
     place = f"module {source.module!r}" if source.module is not None else source.file
-    if not callable(found):
+    if not callable(function):
         raise FunctionError(f"there is no function {source.function!r} in {place}", _key(source))
-    return found
+    return function
 
 
 def _names(source: FunctionSource) -> dict[str, Any]:

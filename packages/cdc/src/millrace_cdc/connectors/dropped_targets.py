@@ -59,7 +59,7 @@ def check_types(table: str, required: Schema, present: Schema) -> None:
 def added_columns(changes: Sequence[PipelineSchemaChange]) -> dict[str, frozenset[str] | None]:
     """Return the columns that schema changes add, by id of the table; None for tables that they create."""
     created = {change.table.id for change in changes if change.type == "create.table"}
-    found: dict[str, set[str]] = {}
+    added: dict[str, set[str]] = {}
     for change in changes:
-        found.setdefault(change.table.id, set()).update(change.columns if change.type == "add.column" else ())
-    return {table: None if table in created else frozenset(columns) for table, columns in found.items()}
+        added.setdefault(change.table.id, set()).update(change.columns if change.type == "add.column" else ())
+    return {table: None if table in created else frozenset(columns) for table, columns in added.items()}

@@ -37,7 +37,7 @@ class InitialSchema:
 
 def schemas_by_table(schemas: Iterable[InitialSchema]) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:
     """Return columns and primary keys, by id of the table."""
-    return {str(each.table): (each.schema, each.primary_key) for each in schemas}
+    return {str(initial.table): (initial.schema, initial.primary_key) for initial in schemas}
 
 
 def parse_initial_schemas(text: str) -> tuple[InitialSchema, ...]:
@@ -52,8 +52,8 @@ def parse_initial_schemas(text: str) -> tuple[InitialSchema, ...]:
             statements.append("")
         else:
             statements[-1] += piece
-    schemas = tuple(_parse_statement(each) for each in statements if each.strip())
-    if len({each.table for each in schemas}) < len(schemas):
+    schemas = tuple(_parse_statement(statement) for statement in statements if statement.strip())
+    if len({schema.table for schema in schemas}) < len(schemas):
         raise ValueError("expected one statement for each table")
     return schemas
 

@@ -24,14 +24,14 @@ def render_pipeline(definition: PipelineDefinition) -> str:
     sections = {
         "source": _end(definition.source),
         "sink": _end(definition.sink),
-        "route": [dict(_given(rule)) for rule in definition.routes],
-        "transform": [dict(_given(rule)) for rule in definition.transforms],
-        "pipeline": dict(_given(definition.options)) | _functions(definition),
+        "route": [dict(_options(rule)) for rule in definition.routes],
+        "transform": [dict(_options(rule)) for rule in definition.transforms],
+        "pipeline": dict(_options(definition.options)) | _functions(definition),
     }
-    given = {name: section for name, section in sections.items() if section}
-    text = str(yaml.safe_dump(given, sort_keys=False, allow_unicode=True))
+    content = {name: section for name, section in sections.items() if section}
+    text = str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     # PyYAML writes these characters as they are, and reads them as ends of lines
-    return str(yaml.safe_dump(given, sort_keys=False)) if _LINE_ENDS.search(text) else text
+    return str(yaml.safe_dump(content, sort_keys=False)) if _LINE_ENDS.search(text) else text
 
 
 def _end(end: SourceDefinition | SinkDefinition) -> dict[str, Any]:
@@ -43,15 +43,15 @@ def _end(end: SourceDefinition | SinkDefinition) -> dict[str, Any]:
             keys["include.schema.changes"] = list(end.include)
         if end.exclude is not None:
             keys["exclude.schema.changes"] = list(end.exclude)
-        keys |= dict(_given(end.retries))
+        keys |= dict(_options(end.retries))
     return keys | dict(end.options)
 
 
 def _functions(definition: PipelineDefinition) -> dict[str, Any]:
-    return {FUNCTIONS: [dict(_given(each)) for each in definition.functions]} if definition.functions else {}
+    return {FUNCTIONS: [dict(_options(function)) for function in definition.functions]} if definition.functions else {}
 
 
-def _given(options: Any) -> Iterator[tuple[str, str]]:
+def _options(options: Any) -> Iterator[tuple[str, str]]:
     """Yield the options that are not their defaults, as texts."""
     defaults = {field.name: field.default for field in dataclasses.fields(options)}
     for field, info in options_of(type(options)).items():
@@ -66,5 +66,5 @@ def _given(options: Any) -> Iterator[tuple[str, str]]:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, tuple):
-        return ",".join("=".join(each) if isinstance(each, tuple) else each for each in value)
+        return ",".join("=".join(part) if isinstance(part, tuple) else part for part in value)
     return str(value)

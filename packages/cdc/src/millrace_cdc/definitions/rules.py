@@ -141,4 +141,6 @@ def rules_digest(routes: Iterable[RouteRule], transforms: Iterable[TransformRule
 
 def _content(rule: RouteRule | TransformRule) -> dict[str, Any]:
     """Return the values of a rule, without the words for people."""
-    return {each.name: getattr(rule, each.name) for each in fields(rule) if each.compare and each.name != "description"}
+    return {
+        field.name: getattr(rule, field.name) for field in fields(rule) if field.compare and field.name != "description"
+    }

@@ -21,12 +21,12 @@ def schema_changes_of(tag: str) -> frozenset[SchemaChangeType]:
     words = tag.strip().lower().removesuffix(".event").split(".")
     if words == ["all"]:
         return frozenset(SCHEMA_CHANGES)
-    found = frozenset(each for each in SCHEMA_CHANGES if _has_words(each.split("."), words))
-    if not found:
+    types = frozenset(type_ for type_ in SCHEMA_CHANGES if _has_words(type_.split("."), words))
+    if not types:
         close = closest(tag, SCHEMA_CHANGES)
         hint = f"; did you mean {close!r}?" if close else ""
         raise ValueError(f"expected words of {', '.join(SCHEMA_CHANGES)}, got {tag!r}{hint}")
-    return found
+    return types
 
 
 def included_schema_changes(

@@ -84,7 +84,7 @@ class CallExtractor:
         return result
 
     def _take(self, text: str, offset: int, function: str, arguments: list[tuple[str, int]], start: int) -> str:
-        inner = tuple((self.extract(each, start + place), start + place) for each, place in arguments)
+        inner = tuple((self.extract(argument, start + place), start + place) for argument, place in arguments)
         number = self._first + len(self.calls)
         if number >= _MOST:
             raise ValueError(f"a pipeline may call functions {_MOST} times at most")
@@ -96,7 +96,7 @@ class CallExtractor:
 def _arguments(text: str, start: int) -> tuple[list[tuple[str, int]], int]:
     """Return the arguments behind an opening parenthesis with their places, and the end of the call; 0 without one."""
     depth, index, first = 1, start, start
-    found: list[tuple[str, int]] = []
+    arguments: list[tuple[str, int]] = []
     while index < len(text):
         token = _token(text, index)
         symbol, index = token[0][-1], token.end()
@@ -105,11 +105,11 @@ def _arguments(text: str, start: int) -> tuple[list[tuple[str, int]], int]:
         elif symbol in ")]" and len(token[0]) == 1:
             depth -= 1
         if depth == 0 or (depth == 1 and token[0] == ","):
-            found.append((text[first : index - 1], first))
+            arguments.append((text[first : index - 1], first))
             first = index
         if depth == 0:
-            is_empty = len(found) == 1 and not found[0][0].strip()
-            return ([] if is_empty else found), index
+            is_empty = len(arguments) == 1 and not arguments[0][0].strip()
+            return ([] if is_empty else arguments), index
     return [], 0
 
 

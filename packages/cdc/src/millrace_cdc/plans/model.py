@@ -175,10 +175,10 @@ class PipelinePlan:
         content = dataclasses.asdict(self)
         content["problems"] = [
             {
-                "line": None if each.position is None else each.position.line,
-                "column": None if each.position is None else each.position.column,
-                "sentence": each.sentence,
+                "line": None if problem.position is None else problem.position.line,
+                "column": None if problem.position is None else problem.position.column,
+                "sentence": problem.sentence,
             }
-            for each in self.problems
+            for problem in self.problems
         ]
         return content

@@ -97,7 +97,9 @@ class _PlanningProblems:
     def add(self, error: MillraceError) -> None:
         """Add the problems of an error; the same one of several tables is one."""
         if isinstance(error, PipelineError):
-            self.problems += [Problem(each.position, f"{error.name}: {each.sentence}") for each in error.problems]
+            self.problems += [
+                Problem(problem.position, f"{error.name}: {problem.sentence}") for problem in error.problems
+            ]
         else:
             self.problems.append(Problem(None, str(error)))
 
@@ -116,16 +118,16 @@ class _PipelinePlanning:
         )
         self._settings = job.evolution_settings
         self._evolution = SchemaEvolution(self._settings, self._planner)
-        self._found = _PlanningProblems()
+        self._findings = _PlanningProblems()
 
     def plan(self, source: str, sink: str, checkpoint_location: str | None) -> PipelinePlan:
         start = None if checkpoint_location is None else find_start(self._session, checkpoint_location)
         derivation = self._evolution.derivation(SchemaState() if start is None else self._load_state(start))
         state = derivation.state
         if not state.sources:
-            self._create_given(state)
+            self._create_initial(state)
         if start is None:
-            self._found.problems += [Problem(None, each) for each in self._job.source.start_problems()]
+            self._findings.problems += [Problem(None, sentence) for sentence in self._job.source.start_problems()]
         versions = {name: tracker.version for name, tracker in state.sources.items()}
         sample = sample_tables(self._job.source, state)
         self._note_messages(sample)
@@ -147,8 +149,8 @@ class _PipelinePlanning:
             targets,
             rules,
             tuple(map(self._schema_change, SCHEMA_CHANGES)),
-            tuple(self._found.notes),
-            tuple(dict.fromkeys(self._found.problems)),
+            tuple(self._findings.notes),
+            tuple(dict.fromkeys(self._findings.problems)),
         )
 
     def _load_state(self, start: PlannedStart) -> SchemaState:
@@ -158,36 +160,38 @@ class _PipelinePlanning:
         batch = 0 if start.batch is None else start.batch + 1
         return states.stored(batch) or states.before(batch)
 
-    def _create_given(self, state: SchemaState) -> None:
+    def _create_initial(self, state: SchemaState) -> None:
         for name, (schema, primary_key) in self._job.source.initial_schemas.items():
             tracker = state.sources[name] = SchemaTracker(name, self._parser.strategy, self._parser.max_columns)
             tracker.create(schema, primary_key)
 
     def _derive(self, derivation: SinkDerivation, changed: Iterable[str]) -> None:
         paused = derivation.state.paused
-        self._found.notes += [f"table {table!r} is paused: {reason}" for table, reason in sorted(paused.items())]
+        self._findings.notes += [f"table {table!r} is paused: {reason}" for table, reason in sorted(paused.items())]
         for table in sorted({*changed, *derivation.outdated()} - paused.keys()):
             try:
                 derivation.derive(table)
             except MillraceError as error:
-                self._found.add(error)
-        self._found.notes += derivation.notes
+                self._findings.add(error)
+        self._findings.notes += derivation.notes
 
     def _note_messages(self, sample: SampleFindings) -> None:
         if self._job.source.sample_scope is not None:
-            self._found.notes.append(f"tables are looked for in {self._job.source.sample_scope}: more may exist")
-        self._found.problems += [Problem(None, each) for each in sample.problems]
+            self._findings.notes.append(f"tables are looked for in {self._job.source.sample_scope}: more may exist")
+        self._findings.problems += [Problem(None, sentence) for sentence in sample.problems]
         if sample.malformed:
             first = sample.malformed[0]
             if self._parser.skips_malformed:
-                self._found.notes.append(f"{len(sample.malformed)} of the messages are malformed; the first: {first}")
+                self._findings.notes.append(
+                    f"{len(sample.malformed)} of the messages are malformed; the first: {first}"
+                )
             else:
-                self._found.problems.append(Problem(None, first))
+                self._findings.problems.append(Problem(None, first))
         if sample.skipped:
-            self._found.notes.append(f"messages that change nothing are skipped: {describe_skipped(sample.skipped)}")
+            self._findings.notes.append(f"messages that change nothing are skipped: {describe_skipped(sample.skipped)}")
         if self._parser.has_distributed_tables:
             return
-        self._found.notes += [
+        self._findings.notes += [
             f"table {table!r} has changes in several partitions, between which their order is not kept; if each row "
             f"keeps its partition, set '{self._parser.format}.distributed-tables' to true"
             for table, report in sorted(sample.tables.items())
@@ -198,15 +202,15 @@ class _PipelinePlanning:
         for name, tracker in sorted(state.sources.items()):
             evidence = sample.evidence[name]
             columns = tuple(
-                PlannedTableColumn(each.name, str(each.type), evidence[each.name]) for each in tracker.schema
+                PlannedTableColumn(column.name, str(column.type), evidence[column.name]) for column in tracker.schema
             )
             report = sample.tables.get(name)
             if report is not None and report.key_problem and not tracker.primary_key:
-                self._found.notes.append(describe_keyless(name, report.key_problem))
+                self._findings.notes.append(describe_keyless(name, report.key_problem))
             try:
                 targets = self._planner.targets(name)
             except MillraceError as error:
-                self._found.add(error)
+                self._findings.add(error)
                 targets = ()
             yield PlannedTable(name, columns, tracker.primary_key, report.rows if report else 0, targets)
 
@@ -218,22 +222,22 @@ class _PipelinePlanning:
             for name, tracker in sorted(state.sinks.items())
             if name in targets
         }
-        by_table = {each.table: each for each in self._destinations(tuple(tables.values()))}
+        by_table = {destination.table: destination for destination in self._destinations(tuple(tables.values()))}
         changes: dict[str, list[PipelineSchemaChange]] = {}
         for change in pending_changes(state, self._planner, self._settings.accepted):
             changes.setdefault(change.table.id, []).append(change)
         for name, table in tables.items():
             destination = by_table[name]
             if destination.problem is not None:
-                self._found.problems.append(Problem(None, destination.problem))
+                self._findings.problems.append(Problem(None, destination.problem))
             yield _target(table, state.sinks[name].schema, changes.get(name, ()), by_table[name])
 
     def _note_keyless(
         self, tables: Sequence[PlannedTable], targets: Sequence[PlannedTarget], updated: Collection[str]
     ) -> None:
         """Note tables whose rows a sink of tables could not find again."""
-        keyless = {each.id for each in targets if not each.primary_key and each.destination.kind == "table"}
-        self._found.notes += [
+        keyless = {target.id for target in targets if not target.primary_key and target.destination.kind == "table"}
+        self._findings.notes += [
             f"table {table.id!r} has updates or deletions and no primary key, without which a sink's table takes "
             f"insertions only: name it by 'primary-keys' of a transform"
             for table in tables
@@ -245,7 +249,7 @@ class _PipelinePlanning:
             return self._job.sink.destinations(self._session, tables)
         except MachineError as error:
             # Such as a library, which a run would lack, too
-            self._found.add(error)
+            self._findings.add(error)
             return [PipelineDestination(table.id, "table", table.id) for table in tables]
 
     def _rules(self, tables: Sequence[PlannedTable]) -> Iterator[PlannedRule]:
@@ -255,38 +259,38 @@ class _PipelinePlanning:
             yield PlannedRule("route", number, rule.source_table, tuple(n for n, i in ids.items() if pattern.match(i)))
         for number, transform in enumerate(self._job.transforms, start=1):
             selector = TableSelector(transform.source_table)
-            found = tuple(name for name, id_ in ids.items() if selector.matches(id_))
-            yield PlannedRule("transform", number, transform.source_table, found)
+            matching = tuple(name for name, id_ in ids.items() if selector.matches(id_))
+            yield PlannedRule("transform", number, transform.source_table, matching)
 
     def _find_unused(self, rules: Sequence[PlannedRule], tables: Sequence[str]) -> None:
         """Add a problem for each rule without a table: its tables would be copied as if there were no rule."""
         if not tables:
-            self._found.notes.append("no table was found: there are no messages of changes yet")
-        for each in rules:
-            if each.tables:
+            self._findings.notes.append("no table was found: there are no messages of changes yet")
+        for rule in rules:
+            if rule.tables:
                 continue
-            close = closest(each.pattern, tables)
+            close = closest(rule.pattern, tables)
             hint = f"; did you mean {close!r}?" if close else ""
-            sentence = f"{each.kind} {each.number} ({each.pattern}) is for none of the tables that were found{hint}"
+            sentence = f"{rule.kind} {rule.number} ({rule.pattern}) is for none of the tables that were found{hint}"
             if not tables:
-                self._found.notes.append(sentence)
+                self._findings.notes.append(sentence)
                 continue
-            section = self._job.routes if each.kind == "route" else self._job.transforms
-            self._found.problems.append(Problem(section[each.number - 1].position("source-table"), sentence))
+            section = self._job.routes if rule.kind == "route" else self._job.transforms
+            self._findings.problems.append(Problem(section[rule.number - 1].position("source-table"), sentence))
 
     def _find_missing_keys(self, rules: Sequence[PlannedRule], state: SchemaState) -> None:
         """Add a problem for each transform whose primary key none of its tables has: it is misspelt."""
-        for each in rules:
-            transform = self._job.transforms[each.number - 1] if each.kind == "transform" else None
-            if transform is None or not transform.primary_keys or not each.tables:
+        for rule in rules:
+            transform = self._job.transforms[rule.number - 1] if rule.kind == "transform" else None
+            if transform is None or not transform.primary_keys or not rule.tables:
                 continue
-            known = [state.sources[table].schema.names for table in each.tables]
+            known = [state.sources[table].schema.names for table in rule.tables]
             if transform.projection is None and not any(set(transform.primary_keys) <= set(names) for names in known):
                 sentence = (
-                    f"transform {each.number} ({each.pattern}): none of its tables has the primary key "
+                    f"transform {rule.number} ({rule.pattern}): none of its tables has the primary key "
                     f"({', '.join(transform.primary_keys)}) that 'primary-keys' names"
                 )
-                self._found.problems.append(Problem(transform.position("primary-keys"), sentence))
+                self._findings.problems.append(Problem(transform.position("primary-keys"), sentence))
 
     def _schema_change(self, type_: SchemaChangeType) -> PlannedSchemaChange:
         settings = self._settings
@@ -302,16 +306,16 @@ def _outcome(settings: EvolutionSettings, type_: SchemaChangeType) -> str:
     is_included = type_ in settings.accepted
     if type_ == "create.table":
         return "is applied" if is_included else "is not applied: the table must be there"
-    kept = "rows stay" if type_ == "truncate.table" else "values are converted to the columns that there are"
+    consequence = "rows stay" if type_ == "truncate.table" else "values are converted to the columns that there are"
     if settings.behavior == "exception" and (is_included or type_ != "truncate.table"):
         return "ends the pipeline"
     if settings.behavior in ("exception", "ignore") or not is_included:
-        return f"is not applied: {kept}"
+        return f"is not applied: {consequence}"
     if type_ in settings.supported:
         return "is applied"
     if settings.behavior == "evolve":
         return "ends the pipeline: the sink cannot apply it"
-    return f"is not applied, as the sink cannot: {kept}"
+    return f"is not applied, as the sink cannot: {consequence}"
 
 
 def _target(

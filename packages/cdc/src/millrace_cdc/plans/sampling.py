@@ -92,7 +92,7 @@ def _follow(
     text = SchemaTracker(table).state() if before is None else before.state()
     tracker = SchemaTracker.restore(text, settings.strategy, settings.max_columns)
     evidence = sample.evidence.setdefault(table, {})
-    for required in sorted(report.required, key=lambda each: each.place):
+    for required in sorted(report.required, key=lambda required: required.place):
         place = required.place
         try:
             changes = tracker.observe(observation_of(table, required), Position(place.partition, place.offset))
@@ -108,12 +108,12 @@ def _known_evidence(tracker: SchemaTracker, source: MessageSource) -> dict[str, 
     evidence: dict[str, ColumnEvidence] = {}
     for change in tracker.changes():
         cause = change.cause
-        found = (
+        origin = (
             ColumnEvidence(source.schema_origin)
             if cause is None
             else ColumnEvidence("checkpoint", None, cause.partition, cause.offset)
         )
-        evidence |= dict.fromkeys(_columns([change]), found)
+        evidence |= dict.fromkeys(_columns([change]), origin)
     return evidence
 
 

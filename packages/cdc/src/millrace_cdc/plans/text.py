@@ -20,13 +20,13 @@ def _lines(plan: PipelinePlan) -> Iterator[str]:
     yield from _start_lines(plan.start)
     yield from _section("Tables of the source", [line for table in plan.tables for line in _table_lines(table)])
     yield from _section("Tables of the sink", [line for target in plan.targets for line in _target_lines(target)])
-    rules = [f"{each.kind} {each.number} ({each.pattern}): {', '.join(each.tables) or 'none'}" for each in plan.rules]
+    rules = [f"{rule.kind} {rule.number} ({rule.pattern}): {', '.join(rule.tables) or 'none'}" for rule in plan.rules]
     yield from _section("Rules and their tables", rules)
-    width = max((len(each.type) for each in plan.schema_changes), default=0)
-    changes = [f"{each.type:{width}}  {each.outcome}" for each in plan.schema_changes]
+    width = max((len(change.type) for change in plan.schema_changes), default=0)
+    changes = [f"{change.type:{width}}  {change.outcome}" for change in plan.schema_changes]
     yield from _section("Schema changes", changes)
     yield from _section("Notes", list(plan.notes))
-    yield from _section("Problems", [str(each) for each in plan.problems])
+    yield from _section("Problems", [str(problem) for problem in plan.problems])
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:

@@ -140,7 +140,7 @@ class _NodeBuilder:
             return self._scalar(node)
         inner = (*ancestors, id(node))
         if isinstance(node, yaml.SequenceNode):
-            return Sequence(tuple(self.node(each, inner) for each in node.value), position)
+            return Sequence(tuple(self.node(child, inner) for child in node.value), position)
         return Mapping(tuple(self._entries(node, inner)), position)
 
     def _scalar(self, node: yaml.ScalarNode) -> Text:

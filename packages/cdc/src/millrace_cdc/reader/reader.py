@@ -121,7 +121,7 @@ class _DefinitionReader:
             hint = f"; did you mean {close!r}?" if close else f"; expected one of {', '.join(SECTIONS)}"
             self._problems.append(Problem(key.position, f"unknown key {key.text!r}{hint}"))
         if root is None or mapping is not None:
-            for missing in [each for each in ("source", "sink") if each not in sections]:
+            for missing in [name for name in ("source", "sink") if name not in sections]:
                 self._problems.append(Problem(DocumentPosition(1, 1), f"a pipeline needs {missing!r}"))
         return sections
 
@@ -142,7 +142,7 @@ class _DefinitionReader:
         if section is None:
             return None
         name = _text(section.take("name"))
-        include, exclude = (self._schema_changes(each, section.take(each)) for each in (INCLUDE, EXCLUDE))
+        include, exclude = (self._schema_changes(key, section.take(key)) for key in (INCLUDE, EXCLUDE))
         retries = section.take_options(SinkRetryOptions)
         type_ = self._check_end(PIPELINE_SINK, section)
         return SinkDefinition(type_, section.texts(), name, include or (), exclude, retries or SinkRetryOptions())
@@ -210,9 +210,9 @@ class _DefinitionReader:
         options = None if section is None else section.parse(PipelineOptions)
         if section is None or options is None:
             return PipelineOptions()
-        given = tuple(pair for pair in options.dirty_collector_options if pair[0] != "type")
-        self._check_collector(section, options.dirty_collector, given)
-        return replace(options, dirty_collector_options=given)
+        pairs = tuple(pair for pair in options.dirty_collector_options if pair[0] != "type")
+        self._check_collector(section, options.dirty_collector, pairs)
+        return replace(options, dirty_collector_options=pairs)
 
     def _functions(self, pipeline: Node | None) -> Iterator[FunctionDefinition]:
         """Read the functions, which are the only list of the section."""
@@ -228,19 +228,19 @@ class _DefinitionReader:
 
     def _load(self, definitions: Iterable[FunctionDefinition]) -> dict[str, UserFunction]:
         """Load functions, which runs their modules, and return them by their names in upper case."""
-        found: dict[str, UserFunction] = {}
+        functions: dict[str, UserFunction] = {}
         for definition in definitions:
             name = definition.name.upper()
             sentence = f"function {definition.name!r} is there already: give it another name"
             try:
-                if name not in found:
-                    found[name] = UserFunction.of(definition)
+                if name not in functions:
+                    functions[name] = UserFunction.of(definition)
                     continue
                 key = "name"
             except FunctionError as error:
                 key, sentence = error.key, f"function {definition.name!r}: {error}"
             self._problems.append(Problem(definition.position(key), sentence))
-        return found
+        return functions
 
     def _without_unsupported(self, node: Node) -> Node:
         """Take out keys of the reference's that cannot work here, whatever they hold, with a problem for each."""
@@ -252,19 +252,19 @@ class _DefinitionReader:
         others = {*UNSUPPORTED, FUNCTIONS}
         return Mapping(tuple(entry for entry in node.entries if entry[0].text not in others), node.position)
 
-    def _check_collector(self, section: Section, name: str | None, given: tuple[tuple[str, str], ...]) -> None:
+    def _check_collector(self, section: Section, name: str | None, pairs: tuple[tuple[str, str], ...]) -> None:
         if name is None:
-            for option, _ in given:
+            for option, _ in pairs:
                 section.report(f"{COLLECTOR}.{option}", f"'{COLLECTOR}.{option}' needs '{COLLECTOR}.type'")
             return
-        type_ = next(each for each in (f"{COLLECTOR}.type", COLLECTOR) if each in section.values())
+        type_ = next(key for key in (f"{COLLECTOR}.type", COLLECTOR) if key in section.values())
         try:
             options = collector_options(name)
         except PluginError as error:
             section.report(type_, str(error))
             return
         prefix = f"{COLLECTOR}."
-        parser = OptionParser("pipeline", {prefix + option: text for option, text in given}, section.secrets)
+        parser = OptionParser("pipeline", {prefix + option: text for option, text in pairs}, section.secrets)
         parser.take(options, prefix)
         for wrong, sentence in parser.named_problems():
             section.report(wrong or type_, sentence)

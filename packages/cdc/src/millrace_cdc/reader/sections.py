@@ -92,11 +92,11 @@ class Section:
     def take_options(self, cls: type[T]) -> T | None:
         """Remove the values of a dataclass of options, and return it; add a problem for each that is wrong."""
         values = {info.name: self.take(info.name) for info in options_of(cls).values()}
-        given = {name: value for name, value in values.items() if value is not None}
-        parser = OptionParser(self.title, {name: value.text for name, value in given.items()})
+        present = {name: value for name, value in values.items() if value is not None}
+        parser = OptionParser(self.title, {name: value.text for name, value in present.items()})
         options = parser.take(cls)
         for name, sentence in parser.named_problems():
-            self._problems.append(Problem(self.position if name is None else given[name].position, sentence))
+            self._problems.append(Problem(self.position if name is None else present[name].position, sentence))
         return options
 
     def report(self, name: str | None, sentence: str, *, at_key: bool = False, offset: int = 0) -> None:
@@ -120,7 +120,7 @@ class Section:
 
     def place(self, name: str | None, offset: int = 0) -> DocumentPosition:
         """Return the place of a character of the value of a key; that of the section where the key is not given."""
-        by_lower_case = {each.lower(): each for each in self._keys}
+        by_lower_case = {key.lower(): key for key in self._keys}
         key = by_lower_case.get((name or "").lower())
         if key is None:
             return self.position

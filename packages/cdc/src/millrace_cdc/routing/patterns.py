@@ -64,7 +64,7 @@ class RoutePattern:
         patterns = split(self.text, ",")
         if not patterns:
             raise ValueError(r"expected the pattern of tables, such as db.orders or db.\.*")
-        regexes = ["".join(_swapped_dots(each.replace("\\,", ","))) for each in patterns]
+        regexes = ["".join(_swapped_dots(pattern.replace("\\,", ","))) for pattern in patterns]
         object.__setattr__(self, "_compiled", _compile("|".join(regexes)))
 
     @property
@@ -92,7 +92,7 @@ class TableSelector:
     _selectors: tuple[tuple[regex.Pattern[str], ...], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        selectors = tuple(_parts(each.replace("\\,", ",")) for each in split(self.text, ","))
+        selectors = tuple(_parts(pattern.replace("\\,", ",")) for pattern in split(self.text, ","))
         if not selectors:
             raise ValueError(r"expected the pattern of tables, such as db.orders or db.\.*")
         object.__setattr__(self, "_selectors", selectors)

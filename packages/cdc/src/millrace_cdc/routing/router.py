@@ -89,10 +89,10 @@ class Router:
             ValueError: A route makes no table's id of its name.
         """
         if table not in self._targets:
-            found = [target for route in self._routes if (target := route.target(table)) is not None]
+            targets = [target for route in self._routes if (target := route.target(table)) is not None]
             if self._mode == "FIRST_MATCH":
-                found = found[:1]
-            self._targets[table] = tuple(dict.fromkeys(found)) or (table,)
+                targets = targets[:1]
+            self._targets[table] = tuple(dict.fromkeys(targets)) or (table,)
         return self._targets[table]
 
 

@@ -43,14 +43,14 @@ def _may_lead_to(route: Route, target: TableId) -> bool:
 
 def _literals(sink: str) -> list[str]:
     """Return the texts between the groups of a sink's table."""
-    found, end = [""], 0
+    literals, end = [""], 0
     for special in SPECIAL.finditer(sink):
-        found[-1] += sink[end : special.start()] + (special["escaped"] or "")
+        literals[-1] += sink[end : special.start()] + (special["escaped"] or "")
         if special["digits"]:
-            found.append("")
+            literals.append("")
         end = special.end()
-    found[-1] += sink[end:]
-    return found
+    literals[-1] += sink[end:]
+    return literals
 
 
 def _keeps_tables_apart(route: Route) -> bool:

@@ -68,8 +68,8 @@ class JsonColumns:
     def _read_fast(self, rows: Sequence[bytes]) -> pa.Table:
         lines = b"\n".join(rows)
         options = pj.ReadOptions(use_threads=False, block_size=max(len(lines) + 1, _MIN_BLOCK))
-        found = pj.read_json(io.BytesIO(lines), read_options=options, parse_options=self._options)
-        columns = [_cast(found.column(field.name), field.type) for field in self.schema]
+        parsed = pj.read_json(io.BytesIO(lines), read_options=options, parse_options=self._options)
+        columns = [_cast(parsed.column(field.name), field.type) for field in self.schema]
         return pa.Table.from_arrays(columns, schema=self.schema)
 
     def _read_exact(self, rows: Sequence[bytes]) -> pa.Table:
@@ -77,13 +77,13 @@ class JsonColumns:
         for index, row in enumerate(rows):
             value = exact_json.decode(row)
             for (name, type_, convert), values in zip(self._columns, columns, strict=True):
-                found = value.get(name)
+                raw = value.get(name)
                 try:
-                    converted = None if found is None else convert(found)
+                    converted = None if raw is None else convert(raw)
                     # One value at a time, so that the error can name the row
                     pa.scalar(converted, type_)
                 except (ValueError, TypeError, ArithmeticError, AttributeError, pa.ArrowException) as error:
-                    raise RowError(index, f"column {name!r}: {str(found)!r} is no {type_}: {error}") from error
+                    raise RowError(index, f"column {name!r}: {str(raw)!r} is no {type_}: {error}") from error
                 values.append(converted)
         arrays = [pa.array(values, type_) for (_, type_, _), values in zip(self._columns, columns, strict=True)]
         return pa.Table.from_arrays(arrays, schema=self.schema)
@@ -126,7 +126,7 @@ def _converter(type_: pa.DataType) -> Callable[[Any], Any]:
         return lambda value: {name: convert(value.get(name)) for name, convert in fields}
     if pa.types.is_map(type_):
         key, item = _converter(type_.key_type), _or_null(_converter(type_.item_type))
-        return lambda value: [(key(name), item(each)) for name, each in value.items()]
+        return lambda value: [(key(name), item(map_value)) for name, map_value in value.items()]
     for is_type, convert in _CONVERTERS:
         if is_type(type_):
             return convert

@@ -37,7 +37,7 @@ class ReachedTimes:
         times = batch.column("timestamp").cast(pa.int64()).fill_null(0)
         topics, partitions = (batch.column(name) for name in ("topic", "partition"))
         places = [column.unique().to_pylist() for column in (topics, partitions)]
-        if any(len(found) > 1 for found in places):
+        if any(len(unique) > 1 for unique in places):
             return self._read_several(times, topics, partitions)
         if not len(times):
             return times

@@ -47,7 +47,7 @@ def changes_of(
     operations: Sequence[str],
     befores: Sequence[bytes | None],
     afters: Sequence[bytes | None],
-    kept: Mapping[int, Sequence[str]] | None = None,
+    kept_by_change: Mapping[int, Sequence[str]] | None = None,
 ) -> pa.RecordBatch:
     """Return changes with the columns of `RECORD_COLUMNS`.
 
@@ -57,12 +57,15 @@ def changes_of(
         operations: Their operations.
         befores: Their rows before, as JSON.
         afters: Their rows after, as JSON.
-        kept: By the number of a change, its columns whose values stay and are not known.
+        kept_by_change: By the number of a change, its columns whose values stay and are not known.
     """
     texts, rows = (tables, operations), (befores, afters)
-    columns = [*(pa.array(each, pa.string()) for each in texts), *(pa.array(each, pa.binary()) for each in rows)]
+    columns = [
+        *(pa.array(values, pa.string()) for values in texts),
+        *(pa.array(values, pa.binary()) for values in rows),
+    ]
     columns += [messages.column(name).cast(CHANGE_SCHEMA.field(name).type) for name in PLACE]
-    columns.append(_kept_column(kept or {}, len(tables)))
+    columns.append(_kept_column(kept_by_change or {}, len(tables)))
     return pa.record_batch(columns, list(RECORD_COLUMNS))
 
 
@@ -74,9 +77,9 @@ def kept_columns(changes: pa.RecordBatch) -> dict[int, list[str]]:
     return {index: names for index, names in enumerate(column.to_pylist()) if names}
 
 
-def _kept_column(kept: Mapping[int, Sequence[str]], count: int) -> pa.ListArray:
+def _kept_column(kept_by_change: Mapping[int, Sequence[str]], count: int) -> pa.ListArray:
     type_ = CHANGE_SCHEMA.field("kept").type
-    return pa.array(map(kept.get, range(count)), type_) if kept else pa.nulls(count, type_)
+    return pa.array(map(kept_by_change.get, range(count)), type_) if kept_by_change else pa.nulls(count, type_)
 
 
 class ChangeColumns:
@@ -88,7 +91,7 @@ class ChangeColumns:
         self._operations: list[str] = []
         self._befores: list[bytes | None] = []
         self._afters: list[bytes | None] = []
-        self._kept: dict[int, Sequence[str]] = {}
+        self._kept_by_change: dict[int, Sequence[str]] = {}
 
     def add(
         self,
@@ -97,11 +100,11 @@ class ChangeColumns:
         operation: str,
         before: bytes | None,
         after: bytes | None,
-        kept: Sequence[str] = (),
+        kept_names: Sequence[str] = (),
     ) -> None:
         """Add a change of the message in some row of the batch."""
-        if kept:
-            self._kept[len(self.rows)] = kept
+        if kept_names:
+            self._kept_by_change[len(self.rows)] = kept_names
         self.rows.append(row)
         self.tables.append(table)
         self._operations.append(operation)
@@ -110,7 +113,7 @@ class ChangeColumns:
 
     def to_batch(self, messages: pa.RecordBatch) -> pa.RecordBatch:
         """Return the changes with their messages' places."""
-        changes = changes_of(messages, self.tables, self._operations, self._befores, self._afters, self._kept)
+        changes = changes_of(messages, self.tables, self._operations, self._befores, self._afters, self._kept_by_change)
         return changes.append_column(CHANGE_SCHEMA.field("report"), pa.nulls(len(self.rows), pa.binary()))
 
 

@@ -60,7 +60,7 @@ def read_type(type_: sql.DataType) -> sql.DataType:
     if isinstance(type_, sql.MapType):
         return sql.MapType(sql.StringType(), read_type(type_.valueType))
     if isinstance(type_, sql.StructType):
-        return sql.StructType([sql.StructField(each.name, read_type(each.dataType)) for each in type_])
+        return sql.StructType([sql.StructField(field.name, read_type(field.dataType)) for field in type_])
     return sql.StringType() if isinstance(type_, _AS_TEXT) else type_
 
 
@@ -81,7 +81,7 @@ def _nested(
         values = f"transform_values({value}, (k{depth}, {variable}) -> {inner})"
         return f"transform_keys({values}, (k{depth}, {variable}) -> {key(f'k{depth}', type_.keyType)})"
     if isinstance(type_, sql.StructType):
-        fields = ((each.name, f"{value}.{backquote(each.name)}", each.dataType) for each in type_)
+        fields = ((field.name, f"{value}.{backquote(field.name)}", field.dataType) for field in type_)
         written = ", ".join(f"{_quoted(name)}, {convert(field, inner, depth + 1)}" for name, field, inner in fields)
         return f"IF({value} IS NULL, NULL, named_struct({written}))"
     return None
@@ -105,7 +105,7 @@ def _ddl(type_: sql.DataType) -> str:
     if isinstance(type_, sql.MapType):
         return f"MAP<{_ddl(type_.keyType)}, {_ddl(type_.valueType)}>"
     if isinstance(type_, sql.StructType):
-        return f"STRUCT<{', '.join(f'{backquote(each.name)}: {_ddl(each.dataType)}' for each in type_)}>"
+        return f"STRUCT<{', '.join(f'{backquote(field.name)}: {_ddl(field.dataType)}' for field in type_)}>"
     return "TIMESTAMP_LTZ" if isinstance(type_, sql.TimestampType) else type_.simpleString()
 
 

@@ -63,11 +63,11 @@ class RowNormalizer:
             MsgspecError: It may not fit.
             UnicodeDecodeError: It may not fit.
         """
-        found = self._decode(row)
+        decoded = self._decode(row)
         for value_of, fits in self._checks:
-            if not fits(value_of(found)):
+            if not fits(value_of(decoded)):
                 raise msgspec.ValidationError("a value may not fit its column")
-        return _encode(found)
+        return _encode(decoded)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -96,8 +96,8 @@ def _python_type(type_: DataType, *, iso: bool) -> Any:
     """Return the type of the values that fit a column; None where that needs inference."""
     if isinstance(type_, ScalarType) and type_.kind == "DECIMAL":
         return msgspec.Raw
-    found = _value_type(type_, iso=iso)
-    return found | None if found is not None and type_.nullable else found
+    value_type = _value_type(type_, iso=iso)
+    return value_type | None if value_type is not None and type_.nullable else value_type
 
 
 def _value_type(type_: DataType, *, iso: bool) -> Any:

@@ -22,7 +22,7 @@ def row_struct(row: Column, schema: sql.StructType) -> Column:
     """
     parsed = fn.from_json(row.cast("string"), read_type(schema))
     # Names may have dots
-    columns = [_typed(parsed.getField(each.name), each.dataType).alias(each.name) for each in schema]
+    columns = [_typed(parsed.getField(field.name), field.dataType).alias(field.name) for field in schema]
     return fn.when(row.isNotNull(), fn.struct(*columns))
 
 
@@ -35,6 +35,6 @@ def _typed(value: Column, type_: sql.DataType) -> Column:
         values = fn.transform_values(value, lambda _, inner: _typed(inner, type_.valueType))
         return fn.transform_keys(values, lambda key, _: _typed(key, type_.keyType))
     if isinstance(type_, sql.StructType):
-        fields = [_typed(value.getField(each.name), each.dataType).alias(each.name) for each in type_]
+        fields = [_typed(value.getField(field.name), field.dataType).alias(field.name) for field in type_]
         return fn.when(value.isNotNull(), fn.struct(*fields))
     return fn.unbase64(value) if isinstance(type_, sql.BinaryType) else value.cast(type_)

@@ -82,11 +82,11 @@ class ChangeParser:
             self._letters.finish()
         if self.report != TaskFindings():
             report = pa.array([pickle.dumps(self.report)], pa.binary())
-            nulls = [pa.nulls(1, each.type) for each in CHANGE_SCHEMA][:-1]
+            nulls = [pa.nulls(1, field.type) for field in CHANGE_SCHEMA][:-1]
             yield pa.record_batch([*nulls, report], CHANGE_SCHEMA)
 
     def _parse_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        found = ChangeColumns()
+        columns = ChangeColumns()
         topics, partitions = (repeated_values(batch.column(name)) for name in ("topic", "partition"))
         offsets = batch.column("offset").to_numpy(zero_copy_only=False).tolist()
         values, keys = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("value", "key"))
@@ -98,18 +98,18 @@ class ChangeParser:
             if fast is not None and value is not None and index not in unreadable:
                 parsed = fast.parse(topics[index], value)
                 if parsed is not None and (self._keys is None or self._has_known_key(parsed.table, keys[index])):
-                    found.add(index, *parsed)
+                    columns.add(index, *parsed)
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
             message = None if messages is None else messages[index]
             for change in self.changes(place, value, keys[index], message, schemas[index] if schemas else IN_PAYLOADS):
                 for old, new in change.rows:
                     before, after = (None if image is None else exact_json.encode(image) for image in (old, new))
-                    found.add(index, change.table, change.operation, before, after, change.kept)
+                    columns.add(index, change.table, change.operation, before, after, change.kept_columns)
             self._keep_letters(batch, index)
-        taken = batch if found.rows == list(range(len(values))) else batch.take(pa.array(found.rows, pa.int64()))
-        self._count(taken, found.tables)
-        return found.to_batch(taken)
+        taken = batch if columns.rows == list(range(len(values))) else batch.take(pa.array(columns.rows, pa.int64()))
+        self._count(taken, columns.tables)
+        return columns.to_batch(taken)
 
     def changes(
         self,
@@ -137,8 +137,8 @@ class ChangeParser:
             reader = self._readers[place.topic] = self._settings.reader(place.topic)
         try:
             rows = self._rows.parse(reader, value, schemas.value)
-            found = (self._read(reader, place, key, row, message, schemas) for row in rows)
-            read = [each for each in found if each is not None]
+            results = (self._read(reader, place, key, row, message, schemas) for row in rows)
+            read = [result for result in results if result is not None]
         except MalformedMessageError as error:
             malformed = self._skip_malformed(place, key, value, error)
             read = [] if malformed is None else [(malformed, MALFORMED_COLUMNS)]
@@ -169,7 +169,7 @@ class ChangeParser:
             self._note_truncation(place, change.table)
             return None
         check_update(change, self._settings)
-        if change.kept:
+        if change.kept_columns:
             self._report(change.table).is_partial = True
         columns = reader.columns_of(change)
         if self._replaces_times:
@@ -228,7 +228,7 @@ class ChangeParser:
 
     def _note_truncation(self, place: Place, table: str) -> None:
         report = self._report(table)
-        report.truncations = [each for each in report.truncations if each[:2] != place[:2]] + [place]
+        report.truncations = [truncation for truncation in report.truncations if truncation[:2] != place[:2]] + [place]
 
     def _note(self, place: Place, change: TableChange, columns: dict[str, DataType]) -> None:
         report = self._report(change.table)
@@ -265,13 +265,13 @@ class ChangeParser:
 
     def _primary_key(self, table: str) -> tuple[str, ...] | None:
         """Return the primary key of a table after the messages that this task has parsed; None for a new one."""
-        found = self._trackers.get(table) or self._tables.get(table)
-        return None if found is None else found.primary_key
+        known = self._trackers.get(table) or self._tables.get(table)
+        return None if known is None else known.primary_key
 
     def _has_known_key(self, table: str, key: bytes | None) -> bool:
         """Return whether a message has the key of its table, so that inference need not look at it."""
-        found = self._tables.get(table)
-        return self._keys is not None and found is not None and self._keys.fit(key, found.primary_key)
+        known = self._tables.get(table)
+        return self._keys is not None and known is not None and self._keys.fit(key, known.primary_key)
 
     def _tracker(self, table: str) -> SchemaTracker:
         tracker = SchemaTracker(table, self._settings.strategy, self._settings.max_columns)

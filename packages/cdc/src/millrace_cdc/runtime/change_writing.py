@@ -81,7 +81,7 @@ class ChangeWriter:
             MillraceError: The sink cannot write them.
         """
         truncations = self._truncations.applied(state, reports)
-        truncated = frozenset(target for each in truncations for target in each.targets)
+        truncated = frozenset(target for truncation in truncations for target in truncation.targets)
         rows = _row_counts(reports)
         routes = {table: self._planner.targets(table) for table in sorted(rows)}
         if not routes and not truncated:
@@ -103,7 +103,9 @@ class ChangeWriter:
             and name not in transforms
             and all(fitting[name].columns == columns[target].columns for target in names)
         )
-        partial = frozenset(name for report in reports for name, found in report.tables.items() if found.is_partial)
+        partial = frozenset(
+            name for report in reports for name, table_report in report.tables.items() if table_report.is_partial
+        )
         writing = progress.begin(parsed.batch, len(tables))
         progress.sink_tables.update(tables)
         self._sink.write(
@@ -124,19 +126,19 @@ class ChangeWriter:
         )
 
     def _transforms_of(self, state: SchemaState, tables: Iterable[str]) -> dict[str, tuple[BoundTransform, ...]]:
-        found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}
-        return {name: bound for name, bound in found.items() if bound}
+        bound_by_table = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}
+        return {name: bound for name, bound in bound_by_table.items() if bound}
 
 
 def _row_counts(reports: Iterable[TaskFindings]) -> Counter[str]:
     """Return the number of changes of each table that has some."""
     rows: Counter[str] = Counter()
     for report in reports:
-        rows.update({name: found.rows for name, found in report.tables.items() if found.rows})
+        rows.update({name: table_report.rows for name, table_report in report.tables.items() if table_report.rows})
     return rows
 
 
 def _fitting(tables: Mapping[str, SourceTableSchema], reports: Iterable[TaskFindings]) -> dict[str, SourceTableSchema]:
     """Return the tables all of whose rows have the columns that they had before the micro-batch."""
-    others = {name for report in reports for name, found in report.tables.items() if not found.fits}
+    others = {name for report in reports for name, table_report in report.tables.items() if not table_report.fits}
     return {name: table for name, table in tables.items() if name not in others}

@@ -52,7 +52,7 @@ class ChangeConverter:
         old_rows: list[bytes | None] = []
         new_rows: list[bytes | None] = []
         operations: list[str] = []
-        kept_before, kept = kept_columns(batch), dict[int, list[str]]()
+        kept_before, kept_after = kept_columns(batch), dict[int, list[str]]()
         names = (batch.column(name).to_pylist() for name in ("table", "operation"))
         for index, (table, operation, before, after) in enumerate(zip(*names, *row_images(batch), strict=True)):
             for target, convert in self._targets.get(table) or self._open(table):
@@ -62,13 +62,13 @@ class ChangeConverter:
                 except MalformedMessageError as error:
                     raise MessageError(_misfit(batch, index, table, target, error)) from error
                 if index in kept_before:
-                    kept[len(rows)] = kept_before[index]
+                    kept_after[len(rows)] = kept_before[index]
                 rows.append(index)
                 targets.append(target)
                 operations.append(operation)
                 old_rows.append(old)
                 new_rows.append(new)
-        return changes_of(batch.take(pa.array(rows, pa.int64())), targets, operations, old_rows, new_rows, kept)
+        return changes_of(batch.take(pa.array(rows, pa.int64())), targets, operations, old_rows, new_rows, kept_after)
 
     def _stays(self, table: str) -> bool:
         return table in self._fitting and self._routes.get(table) == (table,)

@@ -44,7 +44,7 @@ class DeadLetters:
                 letter,
                 timestamp=None if time is None else round(time.timestamp() * 1000),
                 headers=tuple(
-                    tuple(each.values()) if isinstance(each, dict) else tuple(each) for each in headers or ()
+                    tuple(header.values()) if isinstance(header, dict) else tuple(header) for header in headers or ()
                 ),
             )
         )
@@ -55,7 +55,7 @@ class DeadLetters:
         Raises:
             DeliveryError: Earlier ones could not be delivered.
         """
-        for _, letters in itertools.groupby(self._letters, lambda each: (each.topic, each.partition)):
+        for _, letters in itertools.groupby(self._letters, lambda letter: (letter.topic, letter.partition)):
             self._collector.collect(list(letters), self._producer)
         self._letters = []
         self._producer.check()
@@ -105,15 +105,15 @@ def check_collector(collector: PluginRef, client: Properties | None, reads: Call
     """
     from millrace.collecting import check_collector_topics
 
-    found: DeadLetterCollector = collector.create()
+    letter_collector: DeadLetterCollector = collector.create()
     problems: Sequence[str] = [
         f"'dirty-data.collector.{option}': {topic!r} is among the topics that the source reads; give another one"
-        for topic, option in found.topics.items()
+        for topic, option in letter_collector.topics.items()
         if reads(topic)
     ]
-    if found.topics and client is None:
+    if letter_collector.topics and client is None:
         problems = ["'dirty-data.collector' writes to a topic, and the source has no brokers: give logger"]
     if problems:
         raise OptionsError("pipeline", tuple(problems))
     if client is not None:
-        check_collector_topics(found, client)
+        check_collector_topics(letter_collector, client)

@@ -109,7 +109,7 @@ class PipelineJob:
     def rules(self) -> str:
         """The digest of all that decides on the sink's tables, beside the source's."""
         changes = sorted(self.accepted), sorted(self.sink.capabilities.schema_changes)
-        functions = [f"{each.name.upper()} {each.result}" for each in self.functions]
+        functions = [f"{function.name.upper()} {function.result}" for function in self.functions]
         settings = (self.malformed_table, self.behavior, *changes, *functions)
         return rules_digest(self.routes, self.transforms, self.route_mode, *settings)
 

@@ -113,8 +113,8 @@ class ExtraColumnReader:
 
         rows = tuple((widened(before), widened(after)) for before, after in change.rows)
         key = None if change.primary_key is None else tuple(prefix + name for name in change.primary_key)
-        kept = tuple(prefix + name for name in change.kept)
-        return replace(change, rows=rows, primary_key=key, kept=kept), types
+        kept_names = tuple(prefix + name for name in change.kept_columns)
+        return replace(change, rows=rows, primary_key=key, kept_columns=kept_names), types
 
     def _key(self, message: Message) -> tuple[dict[str, Any], dict[str, DataType]]:
         fields = _parse_key(message["key"]) if self._extra.has_key else {}

@@ -138,8 +138,8 @@ class _DebeziumParser:
     def _open(self, name: tuple[str, str | None, str | None, str | None]) -> tuple[str, RowNormalizer | None]:
         topic, *parts = name
         table = join_names(part for part in parts if part) or topic_table(topic)
-        found = self._normalizers[name] = table, self._tables.normalizer_of(table)
-        return found
+        entry = self._normalizers[name] = table, self._tables.normalizer_of(table)
+        return entry
 
 
 class _JsonParser:
@@ -162,5 +162,5 @@ class _JsonParser:
 
     def _open(self, topic: str) -> tuple[str, RowNormalizer | None]:
         table = topic_table(topic)
-        found = self._normalizers[topic] = table, self._tables.normalizer_of(table)
-        return found
+        entry = self._normalizers[topic] = table, self._tables.normalizer_of(table)
+        return entry

@@ -89,20 +89,20 @@ class FunctionCalls:
                 rows[table].append(index)
         for table, indexes in rows.items():
             cells = [(index, side) for index in indexes for side in (0, 1) if images[index][side] is not None]
-            found = self._results(
+            results_by_call = self._results(
                 table, [arguments[index][side] for index, side in cells], partial(_place, batch, cells)
             )
-            for (index, side), results in zip(cells, zip(*found, strict=True), strict=True):
+            for (index, side), results in zip(cells, zip(*results_by_call, strict=True), strict=True):
                 images[index][side].extend(results)
-        kept = batch.drop_columns([ARGUMENTS])
-        return kept.set_column(kept.schema.get_field_index("images"), "images", pa.array(images, _IMAGES))
+        changes = batch.drop_columns([ARGUMENTS])
+        return changes.set_column(changes.schema.get_field_index("images"), "images", pa.array(images, _IMAGES))
 
     def _results(self, table: str, arguments: Sequence[str], place: Any) -> list[list[str | None]]:
         """Return the results of each call, as texts; None for rows that need none."""
         calls = self._tables[table]
         read = raw_reader([argument_name(number) for number in range(len(calls.calls))])
         columns = list(zip(*map(read, arguments), strict=True))
-        found = []
+        results = []
         for call, raws, shown in zip(calls.calls, columns, calls.places, strict=True):
             rows = [bytes(raw) for raw in raws]
             called = [index for index, row in enumerate(rows) if row != b"null"]
@@ -111,8 +111,8 @@ class FunctionCalls:
                 failed = partial(_failure, table, shown, place, called)
                 for index, text in zip(called, _call(call, [rows[index] for index in called], failed), strict=True):
                     texts[index] = text
-            found.append(texts)
-        return found
+            results.append(texts)
+        return results
 
 
 def _call(call: RunnableCall, rows: Sequence[bytes], failed: Failure) -> list[str | None]:
@@ -158,7 +158,7 @@ def _texts(results: pa.Array, type_: DataType) -> list[str | None]:
 def _json(value: Any) -> Any:
     """Return a value as rows have it."""
     if isinstance(value, Mapping):
-        return {str(key): _json(each) for key, each in value.items()}
+        return {str(key): _json(map_value) for key, map_value in value.items()}
     if isinstance(value, list):
         return list(map(_json, value))
     if isinstance(value, bytes):

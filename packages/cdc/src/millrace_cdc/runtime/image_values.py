@@ -101,13 +101,13 @@ def _value_reader(name: str, tables: Mapping[str, TableImages]) -> Callable[[byt
 
     def read(row: bytes, kind: str) -> list[str | None]:
         values = values_of(row)
-        found: list[str | None] = []
+        texts: list[str | None] = []
         for number, column in enumerate(table.reads):
             if column in places:
-                found.append(_text(bytes(values[places[column]]), is_object=number in table.objects))
+                texts.append(_text(bytes(values[places[column]]), is_object=number in table.objects))
             else:
-                found.append(kind if column == kind_column else metadata[column])
-        return found
+                texts.append(kind if column == kind_column else metadata[column])
+        return texts
 
     return read
 
@@ -124,17 +124,17 @@ class _TransformedChange(NamedTuple):
     operation: str
     before: bytes | None
     after: bytes | None
-    kept: Sequence[str] = ()
+    kept_columns: Sequence[str] = ()
 
 
 class _Result(NamedTuple):
     row: bytes
     rule: RuleColumns
 
-    def updated(self, kept: Sequence[str], before: bytes | None = None) -> _TransformedChange:
+    def updated(self, kept_names: Sequence[str], before: bytes | None = None) -> _TransformedChange:
         """Return an update to the row; columns that are made of kept ones are kept too."""
-        names = kept and [
-            name for (name, _), reads in zip(self.rule.columns, self.rule.reads, strict=True) if reads & {*kept}
+        names = kept_names and [
+            name for (name, _), reads in zip(self.rule.columns, self.rule.reads, strict=True) if reads & {*kept_names}
         ]
         return _TransformedChange("u", before, self.row, names)
 
@@ -163,7 +163,7 @@ class TransformedChanges:
         operations: list[str] = []
         befores: list[bytes | None] = []
         afters: list[bytes | None] = []
-        kept_before, kept = kept_columns(batch), dict[int, Sequence[str]]()
+        kept_before, kept_after = kept_columns(batch), dict[int, Sequence[str]]()
         names = (batch.column(name).to_pylist() for name in ("table", "operation"))
         for index, (table, operation, before, after, texts) in enumerate(
             zip(*names, *row_images(batch), results.to_pylist(), strict=True)
@@ -175,14 +175,14 @@ class TransformedChanges:
                 except ValueError as error:
                     raise MessageError(_unknown_row(batch, index, table, error)) from None
             if change is not None:
-                if change.kept:
-                    kept[len(rows)] = change.kept
+                if change.kept_columns:
+                    kept_after[len(rows)] = change.kept_columns
                 rows.append(index)
                 operations.append(change.operation)
                 befores.append(change.before)
                 afters.append(change.after)
         taken = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows, pa.int64()))
-        return changes_of(taken, taken.column("table").to_pylist(), operations, befores, afters, kept)
+        return changes_of(taken, taken.column("table").to_pylist(), operations, befores, afters, kept_after)
 
     def _change(self, table: str, change: _TransformedChange, results: list[str | None]) -> _TransformedChange | None:
         """Return a change; None where the filters leave no row.
@@ -191,24 +191,24 @@ class TransformedChanges:
             ValueError: A filter cannot tell whether the sink has the row whose values stay.
         """
         rows = self._makers.get(table) or self._makers.setdefault(table, _RowMaker(self._tables[table]))
-        operation, *images, kept = change
+        operation, *images, kept_names = change
         old, new = (
             None if row is None or text is None else rows.make(row, text)
             for row, text in zip(images, results, strict=True)
         )
-        if undecided := rows.undecided & {*kept}:
+        if undecided := rows.undecided & {*kept_names}:
             raise ValueError(min(undecided))
         if operation == "u" and change.before is None and change.after is not None:
             # The old row may have met a condition
-            return _TransformedChange("d", rows.copy(change.after), None) if new is None else new.updated(kept)
+            return _TransformedChange("d", rows.copy(change.after), None) if new is None else new.updated(kept_names)
         if old is None and new is None:
             return None
         if operation == "d" and old is not None and old.rule.soft_delete:
             # Soft deletion: the row is inserted instead of deleted
             return _TransformedChange("c", None, old.row)
-        before, after = (None if each is None else each.row for each in (old, new))
+        before, after = (None if image is None else image.row for image in (old, new))
         if before is not None and new is not None:
-            return new.updated(kept, before)
+            return new.updated(kept_names, before)
         return _TransformedChange("d" if after is None else "c", before, after)
 
 
@@ -236,7 +236,7 @@ class _RowMaker:
         self._read = raw_reader([RULE, *(value_name(number) for number in range(most))])
         self._rules = {b"%d" % number: _RuleRows(rule, places) for number, rule in enumerate(table.rules)}
         self._nulls = [NULL] * most
-        read = (column for rule in table.rules for each in (*rule.reads, rule.condition or ()) for column in each)
+        read = (column for rule in table.rules for columns in (*rule.reads, rule.condition or ()) for column in columns)
         has_conditions = any(rule.condition is not None for rule in table.rules)
         self.undecided = frozenset(read) if has_conditions else frozenset[str]()
 

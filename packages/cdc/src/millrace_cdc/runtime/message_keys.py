@@ -46,12 +46,12 @@ class MessageKeys:
         if self._read is not None:
             message = self._read(key)
             return () if message is None else tuple(message.value)
-        found: Any = parse_object(key)
-        if found is not None and found.keys() == _ENVELOPE:
-            found = found["payload"]
-            if not isinstance(found, dict | None):
-                raise MalformedMessageError(f"expected a JSON object, found {describe(found)}", "payload")
-        return () if found is None else tuple(found)
+        parsed: Any = parse_object(key)
+        if parsed is not None and parsed.keys() == _ENVELOPE:
+            parsed = parsed["payload"]
+            if not isinstance(parsed, dict | None):
+                raise MalformedMessageError(f"expected a JSON object, found {describe(parsed)}", "payload")
+        return () if parsed is None else tuple(parsed)
 
     def fit(self, key: bytes | None, primary_key: tuple[str, ...]) -> bool:
         """Return whether a message has the primary key of its table."""
@@ -102,10 +102,10 @@ class KeyWarnings:
             primary_keys: The primary keys of the source's tables.
         """
         for report in reports:
-            for table, found in report.tables.items():
-                if found.key_problem and not primary_keys.get(table) and table not in self._warned:
+            for table, table_report in report.tables.items():
+                if table_report.key_problem and not primary_keys.get(table) and table not in self._warned:
                     self._warned.add(table)
-                    logger.warning("%s", describe_keyless(table, found.key_problem))
+                    logger.warning("%s", describe_keyless(table, table_report.key_problem))
 
 
 def describe_keyless(table: str, problem: str) -> str:

@@ -71,13 +71,13 @@ def pipeline_metrics(
     now = now or datetime.now(UTC)
     tables = []
     for name in sorted({*progress.tables, *progress.paused}):
-        found = progress.tables.get(name)
-        newest = None if found is None else found.newest
+        table_progress = progress.tables.get(name)
+        newest = None if table_progress is None else table_progress.newest
         tables.append(
             TableMetrics(
                 name,
-                0 if found is None else found.rows,
-                0 if found is None else found.version,
+                0 if table_progress is None else table_progress.rows,
+                0 if table_progress is None else table_progress.version,
                 None if newest is None else max(0, int((now - newest).total_seconds() * 1000)),
                 name in progress.paused,
                 progress.collected[name],

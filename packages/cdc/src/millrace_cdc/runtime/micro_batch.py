@@ -110,15 +110,15 @@ class MicroBatches:
         # 1. The schemas as the micro-batch before has left them
         before = self._states.before(batch)
         # 2. One job parses all messages, keeps their changes, and reports what tables need
-        with self._parse(messages, before, batch) as found:
+        with self._parse(messages, before, batch) as micro_batch:
             # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
-            state = self._states.after(before, found.reports, batch)
+            state = self._states.after(before, micro_batch.reports, batch)
             self._check_malformed(state)
-            self._collect(found, before, state)
+            self._collect(micro_batch, before, state)
             # 4. The sink's tables change before the rows that need it
-            state, changes = self._without_failing_tables(found, state, self._apply, is_change=True)
+            state, changes = self._without_failing_tables(micro_batch, state, self._apply, is_change=True)
             # 5. The rows of all tables
-            state, written = self._without_failing_tables(found, state, self._write, is_change=False)
+            state, written = self._without_failing_tables(micro_batch, state, self._write, is_change=False)
         # 6. The next one begins with these schemas
         self._states.finish(state)
         self._order.check(written)
@@ -130,31 +130,31 @@ class MicroBatches:
         """Parse the messages; their changes are kept for the ``with`` block."""
         tables = self._tables.of(before.sources)
         stage = parse_stage(self._parser, tables, before.paused)
-        kept = messages.select(*self._parser.source_columns).mapInArrow(stage, CHANGE_COLUMNS).persist()
+        persisted = messages.select(*self._parser.source_columns).mapInArrow(stage, CHANGE_COLUMNS).persist()
         try:
-            rows = kept.where("report IS NOT NULL").collect()
+            rows = persisted.where("report IS NOT NULL").collect()
             reports = tuple(read_report(bytes(row.report)) for row in rows)
-            changes = kept.where("report IS NULL").drop("report")
+            changes = persisted.where("report IS NULL").drop("report")
             yield _MicroBatch(messages, ParsedChanges(batch, changes, tables), reports)
         finally:
-            kept.unpersist()
+            persisted.unpersist()
 
-    def _apply(self, found: _MicroBatch, state: SchemaState) -> int:
+    def _apply(self, micro_batch: _MicroBatch, state: SchemaState) -> int:
         """Apply schema changes, and return their number."""
         changes = pending_changes(state, self._planner, self._settings.accepted)
         if changes:
-            self._sink.apply(found.messages.sparkSession, changes)
+            self._sink.apply(micro_batch.messages.sparkSession, changes)
         return len(changes)
 
-    def _write(self, found: _MicroBatch, state: SchemaState) -> list[TaskFindings]:
+    def _write(self, micro_batch: _MicroBatch, state: SchemaState) -> list[TaskFindings]:
         """Write the changes, and return the reports about them."""
-        reports = found.reports_without(state.paused)
-        self._writer.write(found.parsed, state, reports, self.progress)
+        reports = micro_batch.reports_without(state.paused)
+        self._writer.write(micro_batch.parsed, state, reports, self.progress)
         return reports
 
     def _without_failing_tables(
         self,
-        found: _MicroBatch,
+        micro_batch: _MicroBatch,
         state: SchemaState,
         step: Callable[[_MicroBatch, SchemaState], T],
         *,
@@ -169,26 +169,26 @@ class MicroBatches:
         """
         while True:
             try:
-                return state, self._retries.run(partial(step, found, state))
+                return state, self._retries.run(partial(step, micro_batch, state))
             except Exception as error:
                 before, state = state, self._failures.pause(state, error, is_change=is_change)
-            self._states.amend(found.parsed.batch, state)
-            self._collect_paused(found, before, state)
+            self._states.amend(micro_batch.parsed.batch, state)
+            self._collect_paused(micro_batch, before, state)
 
-    def _collect(self, found: _MicroBatch, before: SchemaState, state: SchemaState) -> None:
+    def _collect(self, micro_batch: _MicroBatch, before: SchemaState, state: SchemaState) -> None:
         """Count the messages of paused tables, and collect those of tables that this micro-batch pauses."""
-        for report in found.reports:
+        for report in micro_batch.reports:
             self.progress.collected.update(report.collected)
-        self._collect_paused(found, before, state)
+        self._collect_paused(micro_batch, before, state)
 
-    def _collect_paused(self, found: _MicroBatch, before: SchemaState, state: SchemaState) -> None:
+    def _collect_paused(self, micro_batch: _MicroBatch, before: SchemaState, state: SchemaState) -> None:
         """Hand the messages of tables to the collector that this micro-batch is the first to pause."""
-        names = {name for report in found.reports for name in (*report.tables, *report.failed)}
+        names = {name for report in micro_batch.reports for name in (*report.tables, *report.failed)}
         paused = {name: state.paused[name] for name in names & (state.paused.keys() - before.paused.keys())}
         if paused:
             for name, reason in paused.items():
                 logger.error("table %r is paused, and its messages go to the collector of dirty data: %s", name, reason)
-            self.progress.collected.update(collect_tables(found.messages, self._parser, paused))
+            self.progress.collected.update(collect_tables(micro_batch.messages, self._parser, paused))
         self.progress.paused = dict(state.paused)
 
     def _check_malformed(self, state: SchemaState) -> None:

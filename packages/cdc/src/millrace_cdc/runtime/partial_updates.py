@@ -37,5 +37,5 @@ def check_update(change: TableChange, settings: UpdateSettings) -> None:
         error = dialect.missing_old_row(change.message)
         advice = f". {settings.upsert_advice}" if settings.upsert_advice else ""
         raise MalformedMessageError(f"{error.reason}{advice}", dialect.before)
-    if change.kept and not settings.keeps_values:
-        raise missing_value(change.kept[0])
+    if change.kept_columns and not settings.keeps_values:
+        raise missing_value(change.kept_columns[0])

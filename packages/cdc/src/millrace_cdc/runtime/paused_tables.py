@@ -41,8 +41,8 @@ class PauseRequest:
 
     def apply(self, state: SchemaState) -> SchemaState:
         """Return a state with these tables paused, and those going on."""
-        kept = {name: reason for name, reason in state.paused.items() if name not in self.resume}
-        paused = kept | {name: kept.get(name, BY_HAND) for name in sorted(self.pause)}
+        still_paused = {name: reason for name, reason in state.paused.items() if name not in self.resume}
+        paused = still_paused | {name: still_paused.get(name, BY_HAND) for name in sorted(self.pause)}
         return replace(state, paused=paused)
 
 
@@ -51,7 +51,7 @@ NO_REQUEST = PauseRequest()
 
 def without_paused(report: TaskFindings, paused: Mapping[str, str]) -> TaskFindings:
     """Return a report without the tables that are paused."""
-    return replace(report, tables={name: found for name, found in report.tables.items() if name not in paused})
+    return replace(report, tables={name: table for name, table in report.tables.items() if name not in paused})
 
 
 def without_tables(changes: DataFrame, tables: Iterable[str]) -> DataFrame:
@@ -84,9 +84,9 @@ def collect_tables(messages: DataFrame, settings: ParserSettings, paused: Mappin
         settings: Settings of their parser.
         paused: The reasons, by table.
     """
-    found = messages.select(*settings.source_columns).mapInArrow(_stage(settings, paused), "table STRING, messages INT")
+    rows = messages.select(*settings.source_columns).mapInArrow(_stage(settings, paused), "table STRING, messages INT")
     numbers: Counter[str] = Counter()
-    for row in found.collect():
+    for row in rows.collect():
         numbers[row.table] += row.messages
     return numbers
 
@@ -120,10 +120,10 @@ def _messages_of(
     for index, (topic, partition, offset, key, value) in enumerate(zip(*columns, strict=True)):
         reader = readers.get(topic) or readers.setdefault(topic, settings.reader(topic))
         try:
-            found = rows.parse(reader, value, schemas[index].value if schemas else b"")
+            parsed = rows.parse(reader, value, schemas[index].value if schemas else b"")
         except MalformedMessageError:
             # The parser has seen to it
             continue
-        for row, change in found:
+        for row, change in parsed:
             if not isinstance(change, SkipReason) and change.table in tables:
                 yield index, change.table, Place(topic, partition, offset), key, row

@@ -89,7 +89,8 @@ class TablePlanner:
         if not bound:
             return TablePlan(self.targets(table), columns, primary_key or None)
         schemas = [
-            columns if is_identity(each, columns) else self._projector.columns(table, columns, each) for each in bound
+            columns if is_identity(transform, columns) else self._projector.columns(table, columns, transform)
+            for transform in bound
         ]
         widest = schemas[0]
         for schema in schemas[1:]:
@@ -131,11 +132,11 @@ class TablePlanner:
 
     def targets_of(self, tables: Iterable[str]) -> frozenset[str]:
         """Return the ids of the sink's tables that the rows of some of the source's go to, as far as routes lead."""
-        found: set[str] = set()
+        targets: set[str] = set()
         for table in tables:
             with suppress(SchemaError):
-                found.update(self.targets(table))
-        return frozenset(found)
+                targets.update(self.targets(table))
+        return frozenset(targets)
 
     def may_share_targets(self, table: str) -> bool:
         """Return whether the rules may bring rows of other tables to the targets of one of the source's."""
@@ -159,5 +160,5 @@ class TablePlanner:
 def _missing_keys_note(table: str, transform: BoundTransform) -> str:
     names = ", ".join(map(quote_name, transform.missing_keys))
     key = transform.primary_key
-    kept = f"it keeps the primary key of its messages ({', '.join(key)})" if key else "it has no primary key"
-    return f"table {table!r} has no column {names}, which 'primary-keys' of its transform names: {kept}"
+    consequence = f"it keeps the primary key of its messages ({', '.join(key)})" if key else "it has no primary key"
+    return f"table {table!r} has no column {names}, which 'primary-keys' of its transform names: {consequence}"

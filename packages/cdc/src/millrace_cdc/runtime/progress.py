@@ -97,9 +97,9 @@ class PipelineProgress:
         self.batches += any(report.tables for report in reports)
         for report in reports:
             self.skipped.update(report.skipped)
-            for name, found in report.tables.items():
+            for name, table_report in report.tables.items():
                 table = self.tables.setdefault(name, TableProgress())
-                table.add(found)
+                table.add(table_report)
                 table.version = state.sources[name].version if name in state.sources else 0
 
 
@@ -117,13 +117,13 @@ class PartitionOrder:
     def check(self, reports: Sequence[TaskFindings]) -> None:
         """Warn of each table that is in a second partition for the first time."""
         for report in reports:
-            for name, found in report.tables.items():
-                self._check(name, found.partitions)
+            for name, table_report in report.tables.items():
+                self._check(name, table_report.partitions)
 
-    def _check(self, table: str, found: set[tuple[str, int]]) -> None:
+    def _check(self, table: str, partitions: set[tuple[str, int]]) -> None:
         seen = self._partitions.setdefault(table, set())
-        is_new = len(seen) <= 1 < len(seen | found)
-        seen |= found
+        is_new = len(seen) <= 1 < len(seen | partitions)
+        seen |= partitions
         has_order = table != self._settings.malformed_table
         if is_new and has_order and not self._settings.has_distributed_tables:
             logger.warning(

@@ -9,7 +9,7 @@ from millrace_cdc.transforms.transform import METADATA_COLUMNS, BoundTransform
 
 def is_identity(transform: BoundTransform, columns: Schema) -> bool:
     """Return whether a transform leaves the rows of a table as they are."""
-    copied = tuple(each.copied_from if each.copied_from == each.name else None for each in transform.columns)
+    copied = tuple(column.copied_from if column.copied_from == column.name else None for column in transform.columns)
     return transform.condition is None and not transform.soft_delete and copied == columns.names
 
 

@@ -40,8 +40,8 @@ class RegistryChangeOptions(DebeziumChangeOptions):
 
 def debezium_change_reader(topic: str, options: DebeziumInferenceOptions) -> DebeziumReader:
     """Return a reader of a topic's messages in JSON."""
-    given = options if isinstance(options, DebeziumChangeOptions) else DebeziumChangeOptions()
-    return DebeziumReader(topic, options, out_of_range=given.out_of_range)
+    change_options = options if isinstance(options, DebeziumChangeOptions) else DebeziumChangeOptions()
+    return DebeziumReader(topic, options, out_of_range=change_options.out_of_range)
 
 
 def registry_change_reader(topic: str, options: RegistryChangeOptions) -> DebeziumReader:

@@ -58,7 +58,9 @@ class SchemaEvolution:
         derivation = self.derivation(state)
         after = derivation.state
         after.malformed = state.malformed + sum(report.malformed for report in reports)
-        failed = sorted((place, table, reason) for each in reports for table, (place, reason) in each.failed.items())
+        failed = sorted(
+            (place, table, reason) for report in reports for table, (place, reason) in report.failed.items()
+        )
         for _, table, reason in failed:
             after.paused.setdefault(table, reason)
         changed = self._observe(state, after, reports, "continuous" if initial else self._settings.strategy)
@@ -91,20 +93,20 @@ class SchemaEvolution:
     ) -> list[str]:
         """Change the source's tables in place, and return those that have changed."""
         required = [
-            (each.place, table, each)
+            (columns.place, table, columns)
             for report in reports
-            for table, found in report.tables.items()
-            for each in found.required
+            for table, table_report in report.tables.items()
+            for columns in table_report.required
         ]
         changed: dict[str, None] = {}
-        for place, table, each in sorted(required, key=lambda item: item[:2]):
+        for place, table, columns in sorted(required, key=lambda item: item[:2]):
             if table in after.paused:
                 continue
             if table not in changed:
                 changed[table] = None
                 after.sources[table] = _copy(before.sources.get(table), table, strategy, self._limit)
             try:
-                after.sources[table].observe(observation_of(table, each), Position(place.partition, place.offset))
+                after.sources[table].observe(observation_of(table, columns), Position(place.partition, place.offset))
             except SchemaError as error:
                 self._fail(before, after, table, SchemaError(f"topic {place.topic!r}: {error}"))
         return [table for table in changed if table not in after.paused]

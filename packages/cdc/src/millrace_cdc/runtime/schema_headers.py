@@ -39,14 +39,14 @@ class SchemaHeaders:
 
     def of(self, headers: Iterable[tuple[str, bytes | None]]) -> MessageSchemas:
         """Return the schemas that the headers of a message name; the last one of a name counts."""
-        found = dict(headers)
-        return MessageSchemas(found.get(self.key) or b"", found.get(self.value) or b"")
+        by_name = dict(headers)
+        return MessageSchemas(by_name.get(self.key) or b"", by_name.get(self.value) or b"")
 
     def of_all(self, headers: pa.MapArray) -> list[MessageSchemas] | None:
         """Return the schemas for each message; None where no message has headers."""
         if headers.offsets[0] == headers.offsets[-1]:
             return None
-        return [self.of(each) if each else IN_PAYLOADS for each in headers.to_pylist()]
+        return [self.of(pairs) if pairs else IN_PAYLOADS for pairs in headers.to_pylist()]
 
 
 def with_schema(schema: bytes, payload: bytes | None) -> bytes | None:

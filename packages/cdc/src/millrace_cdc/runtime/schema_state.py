@@ -53,12 +53,12 @@ class SchemaState:
 
     def changes(self) -> tuple[SchemaChange, ...]:
         """Return the changes of the sink's tables that this micro-batch brings, those of each table in order."""
-        found: Iterable[tuple[SchemaChange, ...]] = (
+        changes_by_table: Iterable[tuple[SchemaChange, ...]] = (
             tracker.changes(self.applied.get(name, 0))
             for name, tracker in self.sinks.items()
             if name not in self.unapplied
         )
-        return tuple(change for changes in found for change in changes)
+        return tuple(change for changes in changes_by_table for change in changes)
 
     def next_batch(self) -> SchemaState:
         """Return the state before the next micro-batch: all changes are applied, but those that wait."""
@@ -113,7 +113,7 @@ class SchemaState:
                 content.get("rules", ""),
                 {table: Place(*place) for table, place in content.get("truncations", {}).items()},
                 frozenset(content.get("truncated", ())),
-                {table: frozenset(map(tuple, found)) for table, found in content.get("partitions", {}).items()},
+                {table: frozenset(map(tuple, pairs)) for table, pairs in content.get("partitions", {}).items()},
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StateError(
@@ -122,7 +122,7 @@ class SchemaState:
 
 
 def _sorted_values(partitions: Mapping[str, frozenset[tuple[str, int]]]) -> dict[str, list[tuple[str, int]]]:
-    return {table: sorted(found) for table, found in partitions.items()}
+    return {table: sorted(pairs) for table, pairs in partitions.items()}
 
 
 def _by_table(trackers: Iterable[SchemaTracker]) -> dict[str, SchemaTracker]:

@@ -149,10 +149,10 @@ class SinkDerivation:
         return key
 
     def _check_case(self, sink: SchemaTracker) -> None:
-        found = None if self._settings.distinguishes_case else names_differing_in_case(sink.schema)
-        if found is not None:
+        names = None if self._settings.distinguishes_case else names_differing_in_case(sink.schema)
+        if names is not None:
             raise SchemaError(
-                f"table {sink.table!r} would have the columns {quote_name(found[0])} and {quote_name(found[1])}, which "
+                f"table {sink.table!r} would have the columns {quote_name(names[0])} and {quote_name(names[1])}, which "
                 f"differ only in case, so that the sink or its readers take them for the same: leave one of them out, "
                 f"or name it otherwise, by a projection"
             )
@@ -182,10 +182,10 @@ class SinkDerivation:
         return after == before or self._settings.can_widen(before, after)
 
     def _check_types(self, change: AlterColumnTypes) -> None:
-        for each in change.columns:
-            if not self._settings.can_widen(each.before, each.after):
+        for column in change.columns:
+            if not self._settings.can_widen(column.before, column.after):
                 raise SchemaError(
-                    f"{_describe(change)}, and the sink cannot change {each.before} to {each.after}: set "
+                    f"{_describe(change)}, and the sink cannot change {column.before} to {column.after}: set "
                     f"'schema.change.behavior' to lenient or try_evolve to continue without it, or give the "
                     f"wider type from the start, by CAST in a projection or the source's initial schemas"
                 )
@@ -208,7 +208,7 @@ def _left_out(plan: TablePlan, sink: SchemaTracker) -> Iterator[str]:
 
 
 def _other_key(sink: SchemaTracker, key: tuple[str, ...]) -> str:
-    current, wanted = (f"({', '.join(each)})" if each else "none" for each in (sink.primary_key, key))
+    current, wanted = (f"({', '.join(names)})" if names else "none" for names in (sink.primary_key, key))
     return (
         f"table {sink.table!r} has another primary key: {wanted} instead of {current}; primary keys cannot change: "
         f"give the old one by 'primary-keys', or another 'sink-table' by a route"
@@ -231,6 +231,6 @@ def change_type(change: SchemaChange) -> SchemaChangeType:
 
 def _describe(change: SchemaChange) -> str:
     if isinstance(change, AlterColumnTypes):
-        columns = ", ".join(f"{each.name} from {each.before} to {each.after}" for each in change.columns)
+        columns = ", ".join(f"{column.name} from {column.before} to {column.after}" for column in change.columns)
         return f"table {change.table!r} must change types: {columns}"
     return f"table {change.table!r} must get columns: {', '.join(map(str, change.columns))}"

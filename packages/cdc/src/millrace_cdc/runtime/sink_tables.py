@@ -46,7 +46,7 @@ def pending_changes(
             for earlier in tracker.changes()[: change.version - 1]:
                 before = apply_change(before, earlier)
         schemas[change.table] = apply_change(before, change)
-        columns = () if isinstance(change, TableCreation) else tuple(each.name for each in change.columns)
+        columns = () if isinstance(change, TableCreation) else tuple(column.name for column in change.columns)
         table = pipeline_table(schemas[change.table], tracker, planner)
         changes.append(PipelineSchemaChange(change_type(change), table, columns, change.version))
     return [change for change in changes if change.type in accepted]

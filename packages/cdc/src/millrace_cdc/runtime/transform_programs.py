@@ -113,9 +113,11 @@ def table_program(columns: Schema, transforms: Sequence[BoundTransform]) -> Tabl
         transforms: Its transforms, in order.
     """
     types = columns.types
-    calls = sorted((call for each in transforms for call in _leveled_calls(each)), key=lambda call: call.level)
+    calls = sorted(
+        (call for transform in transforms for call in _leveled_calls(transform)), key=lambda call: call.level
+    )
     reads = tuple(dict.fromkeys(name for name in _names_read(types, transforms, calls) if not is_call(name)))
-    numbers = {name: number for number, name in enumerate((*reads, *(each.call.column for each in calls)))}
+    numbers = {name: number for number, name in enumerate((*reads, *(leveled.call.column for leveled in calls)))}
 
     def numbered(parts: Parts) -> Parts:
         return tuple(str(numbers[part]) if index % 2 else part for index, part in enumerate(parts))
@@ -126,28 +128,28 @@ def table_program(columns: Schema, transforms: Sequence[BoundTransform]) -> Tabl
         parts = transform.condition_parts
         tested = None if parts is None else _columns_read(parts, transform)
         condition = None if parts is None else numbered(parts)
-        copied = [each.copied_from if each.copied_from in types else None for each in transform.columns]
+        copied = [column.copied_from if column.copied_from in types else None for column in transform.columns]
         results = [
-            numbered(each.parts) for each, source in zip(transform.columns, copied, strict=True) if source is None
+            numbered(column.parts) for column, source in zip(transform.columns, copied, strict=True) if source is None
         ]
         rules.append(ProgramRule(condition, tuple(results)))
-        names = (each.name for each in transform.columns)
-        columns_read = tuple(_columns_read(each.parts, transform) for each in transform.columns)
+        names = (column.name for column in transform.columns)
+        columns_read = tuple(_columns_read(column.parts, transform) for column in transform.columns)
         columns_made = tuple(zip(names, copied, strict=True))
         made.append(RuleColumns(columns_made, transform.soft_delete, columns_read, tested))
     read = [deeply_nullable(types.get(name, STRING)) for name in reads]
-    results_of_calls = [each.call.function.result for each in calls]
+    results_of_calls = [leveled.call.function.result for leveled in calls]
     program_calls = tuple(
         ProgramCall(
-            each.call.function,
-            tuple(map(numbered, each.call.arguments)),
-            None if each.condition is None else numbered(each.condition),
-            each.level,
+            leveled.call.function,
+            tuple(map(numbered, leveled.call.arguments)),
+            None if leveled.condition is None else numbered(leveled.condition),
+            leveled.level,
         )
-        for each in calls
+        for leveled in calls
     )
     program = Program((*read, *results_of_calls), tuple(rules), program_calls)
-    return TableProgram(program, reads, tuple(made), tuple(each.call.place for each in calls))
+    return TableProgram(program, reads, tuple(made), tuple(leveled.call.place for leveled in calls))
 
 
 class _LeveledCall(NamedTuple):
@@ -160,7 +162,7 @@ def _leveled_calls(transform: BoundTransform) -> Iterator[_LeveledCall]:
     """Yield the calls of a transform: those of its condition for all rows, others for the rows that meet it."""
     calls = {call.column: call for call in transform.calls}
     inner = {
-        name: [each for parts in call.arguments for each in parts[1::2] if is_call(each)]
+        name: [column for parts in call.arguments for column in parts[1::2] if is_call(column)]
         for name, call in calls.items()
     }
     needed = [name for name in (transform.condition_parts or ())[1::2] if is_call(name)]
@@ -168,11 +170,11 @@ def _leveled_calls(transform: BoundTransform) -> Iterator[_LeveledCall]:
         needed += inner[name]
     levels: dict[str, int] = {}
     # Inner calls come first
-    for name in (*(each for each in calls if each in needed), *(each for each in calls if each not in needed)):
+    for name in (*(call for call in calls if call in needed), *(call for call in calls if call not in needed)):
         is_first = name in needed
-        before = [levels[each] for each in inner[name]]
+        before = [levels[column] for column in inner[name]]
         if not is_first:
-            before += [levels[each] for each in needed]
+            before += [levels[column] for column in needed]
         levels[name] = 1 + max(before, default=-1)
         yield _LeveledCall(levels[name], calls[name], None if is_first else transform.condition_parts)
 
@@ -196,7 +198,7 @@ def _columns_read(parts: Parts, transform: BoundTransform) -> frozenset[str]:
     names = [*parts[1::2]]
     for name in names:
         if name in calls:
-            names += [each for argument in calls[name].arguments for each in argument[1::2]]
+            names += [column for argument in calls[name].arguments for column in argument[1::2]]
     return frozenset(names) - calls.keys()
 
 

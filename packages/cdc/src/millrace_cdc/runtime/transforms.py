@@ -90,12 +90,12 @@ class RowTransforms:
         Raises:
             PipelineError: An expression is wrong for the table.
         """
-        found = table_program(columns, [transform])
-        (results,) = self._types_of(found.program, table, columns, [transform]).results
+        compiled = table_program(columns, [transform])
+        (results,) = self._types_of(compiled.program, table, columns, [transform]).results
         computed = map(deeply_nullable, from_spark_schema(_struct(results)).types.values())
         # A copy keeps what Spark does not know of its type; any column may become NULL later
         types = columns.types
-        (rule,) = found.rules
+        (rule,) = compiled.rules
         return Schema(
             tuple(Column(name, next(computed) if source is None else types[source]) for name, source in rule.columns)
         )
@@ -128,7 +128,7 @@ class RowTransforms:
         values = changes.where(is_transformed).mapInArrow(
             lambda batches: ImageReader(images, fitting).read(batches), f"{CHANGE_BATCH_COLUMNS}, {IMAGE_COLUMNS}"
         )
-        for level in range(max(len(each.levels) for each in programs)):
+        for level in range(max(len(program.levels) for program in programs)):
             values = self._with_calls(values, programs, level, images)
         computed = values.select(*RECORD_COLUMNS, self.results(programs).alias("results"))
         others = changes.where(~is_transformed).select(
@@ -149,7 +149,10 @@ class RowTransforms:
             PipelineError: An expression is wrong for its table.
         """
         programs: dict[Program, int] = {}
-        images = {name: self._images(name, tables[name], each, programs) for name, each in transforms.items()}
+        images = {
+            name: self._images(name, tables[name], table_transforms, programs)
+            for name, table_transforms in transforms.items()
+        }
         return images, tuple(programs)
 
     def results(self, programs: tuple[Program, ...]) -> SparkColumn:
@@ -162,23 +165,23 @@ class RowTransforms:
         """Add the results of the calls of a level to the values of rows."""
         tables = {
             name: calls
-            for name, each in images.items()
-            if (calls := self._table_calls(programs[each.program], each.places, level)).calls
+            for name, table_images in images.items()
+            if (calls := self._table_calls(programs[table_images.program], table_images.places, level)).calls
         }
-        given = values.withColumn(ARGUMENTS, self._chosen(programs, level))
-        return given.mapInArrow(
+        with_arguments = values.withColumn(ARGUMENTS, self._chosen(programs, level))
+        return with_arguments.mapInArrow(
             lambda batches: FunctionCalls(tables).run(batches), f"{CHANGE_BATCH_COLUMNS}, {IMAGE_COLUMNS}"
         )
 
     def _table_calls(self, program: Program, places: Sequence[str], level: int) -> TableCalls:
         numbers = [number for number, call in enumerate(program.calls) if call.level == level]
-        found = []
+        runnable_calls = []
         for number in numbers:
             function, types = program.calls[number].function, self._types[program].arguments[number]
             arguments = tuple(map(from_spark, types))
             is_arrow = function.signature.is_arrow
-            found.append(RunnableCall(function.source, function.options, is_arrow, arguments, function.result))
-        return TableCalls(tuple(found), tuple(places[number] for number in numbers))
+            runnable_calls.append(RunnableCall(function.source, function.options, is_arrow, arguments, function.result))
+        return TableCalls(tuple(runnable_calls), tuple(places[number] for number in numbers))
 
     def _images(
         self, name: str, table: SourceTableSchema, transforms: Sequence[BoundTransform], programs: dict[Program, int]
@@ -186,13 +189,13 @@ class RowTransforms:
         cached = self._programs.get(name)
         if cached is None or cached[:2] != (table, transforms):
             columns = columns_of(table)
-            found = table_program(columns, transforms)
-            self._types_of(found.program, name, columns, transforms)
-            cached = self._programs[name] = table, transforms, found
-        found = cached[2]
-        number = programs.setdefault(found.program, len(programs))
-        objects = frozenset(index for index, type_ in enumerate(found.program.types) if needs_json(to_spark(type_)))
-        return TableImages(table, number, found.reads, objects, found.rules, found.places)
+            compiled = table_program(columns, transforms)
+            self._types_of(compiled.program, name, columns, transforms)
+            cached = self._programs[name] = table, transforms, compiled
+        compiled = cached[2]
+        number = programs.setdefault(compiled.program, len(programs))
+        objects = frozenset(index for index, type_ in enumerate(compiled.program.types) if needs_json(to_spark(type_)))
+        return TableImages(table, number, compiled.reads, objects, compiled.rules, compiled.places)
 
     def _chosen(self, programs: tuple[Program, ...], level: int | None) -> SparkColumn:
         """Choose the results of the program that a row has, or the arguments of its calls of a level.
@@ -210,10 +213,10 @@ class RowTransforms:
             if end - start > _CASES:
                 middle = (start + end) // 2
                 return fn.when(number < middle, choose(start, middle)).otherwise(choose(middle, end))
-            found = fn.when(number == start, columns[start])
+            case = fn.when(number == start, columns[start])
             for index in range(start + 1, end):
-                found = found.when(number == index, columns[index])
-            return found
+                case = case.when(number == index, columns[index])
+            return case
 
         one = fn.array(fn.lit(0))
         chosen = fn.zip_with(one, one, lambda _, __: choose(0, len(columns))).getItem(0)
@@ -236,20 +239,20 @@ class RowTransforms:
         Raises:
             PipelineError: An expression is wrong for the types of the table's columns.
         """
-        found = self._types.get(program)
-        if found is None:
+        types = self._types.get(program)
+        if types is None:
             values = _struct([to_spark(type_) for type_ in program.types])
             source = empty_dataframe(self._spark, values)
             try:
                 arguments = tuple(_call_types(source, call) for call in program.calls)
-                found = ProgramTypes(tuple(_analyzed(source, rule) for rule in program.rules), arguments)
+                types = ProgramTypes(tuple(_analyzed(source, rule) for rule in program.rules), arguments)
             except (AnalysisException, ParseException, SchemaError, FunctionError):
                 # Once more, with the names of the table's columns, and which of the expressions it is
                 for transform in transforms:
                     self._explain(table, columns, transform)
                 raise
-            self._types[program] = found
-        return found
+            self._types[program] = types
+        return types
 
     def _explain(self, table: str, columns: Schema, transform: BoundTransform) -> None:
         """Raise the error of a wrong expression, with its place."""
@@ -263,10 +266,10 @@ class RowTransforms:
             _checked(table, transform.rule, (call.field, call.offset), check)
         if transform.condition is not None:
             source = _checked(table, transform.rule, ("filter", 0), partial(source.where, transform.condition))
-        for each in transform.columns:
-            column = fn.expr(each.expression).alias(each.name)
+        for projected in transform.columns:
+            column = fn.expr(projected.expression).alias(projected.name)
             analyze = partial(lambda chosen: from_spark_schema(source.select(chosen).schema), column)
-            _checked(table, transform.rule, ("projection", each.offset), analyze)
+            _checked(table, transform.rule, ("projection", projected.offset), analyze)
 
 
 def _call_types(source: DataFrame, call: ProgramCall) -> Types:
@@ -279,7 +282,7 @@ def _checked_call(source: DataFrame, function: UserFunction, arguments: Sequence
     Raises:
         FunctionError: The function does not take them.
     """
-    chosen = source.select(*(fn.expr(each).alias(argument_name(n)) for n, each in enumerate(arguments)))
+    chosen = source.select(*(fn.expr(argument).alias(argument_name(n)) for n, argument in enumerate(arguments)))
     types = tuple(field.dataType for field in chosen.schema)
     try:
         function.signature.check(tuple(map(from_spark, types)))
@@ -296,7 +299,7 @@ def _analyzed(source: DataFrame, rule: ProgramRule) -> Types:
     if rule.condition is not None:
         source = source.where(named_sql(rule.condition))
     schema = source.select(
-        *(fn.expr(named_sql(each)).alias(value_name(n)) for n, each in enumerate(rule.results))
+        *(fn.expr(named_sql(result)).alias(value_name(n)) for n, result in enumerate(rule.results))
     ).schema
     from_spark_schema(schema)
     return tuple(field.dataType for field in schema)
@@ -311,7 +314,11 @@ def _values_sql(program: Program) -> Callable[[Parts], str]:
 def _arguments_sql(program: Program, types: ProgramTypes, level: int) -> str:
     """Write the calls of a level as a function from the values of the rows of a change to their arguments."""
     written = _values_sql(program)
-    calls = [(call, each) for call, each in zip(program.calls, types.arguments, strict=True) if call.level == level]
+    calls = [
+        (call, argument_types)
+        for call, argument_types in zip(program.calls, types.arguments, strict=True)
+        if call.level == level
+    ]
     if not calls:
         return "CAST(NULL AS ARRAY<STRING>)"
     fields = []
@@ -321,10 +328,10 @@ def _arguments_sql(program: Program, types: ProgramTypes, level: int) -> str:
             for index, (parts, type_) in enumerate(zip(call.arguments, argument_types, strict=True))
         ]
         # A call without arguments has an object, too, which says that it is called
-        given = f"named_struct({', '.join(arguments or [_NO_ARGUMENT])})"
+        argument_object = f"named_struct({', '.join(arguments or [_NO_ARGUMENT])})"
         if call.condition is not None:
-            given = f"CASE WHEN {written(call.condition)} THEN {given} END"
-        fields.append(f"'{argument_name(number)}', {given}")
+            argument_object = f"CASE WHEN {written(call.condition)} THEN {argument_object} END"
+        fields.append(f"'{argument_name(number)}', {argument_object}")
     json = f"to_json(named_struct({', '.join(fields)}), map('ignoreNullFields', 'false'))"
     return f"transform(images, u -> CASE WHEN u IS NULL THEN NULL ELSE {json} END)"
 

@@ -71,8 +71,8 @@ class TruncationPolicy:
         last = {table: place for table, place in _last_places(reports).items() if self._obstacle(table) is None}
         places, partitions = {**state.truncations, **last}, dict(state.partitions)
         for report in reports:
-            for table, found in report.tables.items():
-                seen = found.partitions | {place[:2] for place in found.truncations}
+            for table, table_report in report.tables.items():
+                seen = table_report.partitions | {place[:2] for place in table_report.truncations}
                 partitions[table] = partitions.get(table, frozenset()) | seen
         truncated = state.truncated | (places.keys() & state.sources.keys())
         after = replace(state, truncations=places, partitions=partitions, truncated=truncated)
@@ -136,7 +136,7 @@ class TruncationPolicy:
                 f"truncate.table, to keep its rows"
             )
         targets = self._planner.targets_of([table])
-        others = [each for each in state.sources if each != table and targets & self._planner.targets_of([each])]
+        others = [other for other in state.sources if other != table and targets & self._planner.targets_of([other])]
         if others:
             raise SchemaError(
                 f"table {table!r} was truncated, and rows of {min(others)!r} go to the same table, too: give one of "
@@ -148,8 +148,8 @@ def _last_places(reports: Iterable[TaskFindings]) -> dict[str, Place]:
     """Return the place of the last truncation of each table that has one."""
     places: dict[str, Place] = {}
     for report in reports:
-        for table, found in report.tables.items():
-            for place in found.truncations:
+        for table, table_report in report.tables.items():
+            for place in table_report.truncations:
                 places[table] = max(place, places.get(table, place))
     return places
 

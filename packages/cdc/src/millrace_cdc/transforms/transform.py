@@ -128,7 +128,7 @@ class Transform:
         """
         problems = tuple(rule_problems(rule, functions or {}))
         if problems:
-            sentences = [Problem(None, f"option {each.field!r}: {each.sentence}") for each in problems]
+            sentences = [Problem(None, f"option {problem.field!r}: {problem.sentence}") for problem in problems]
             raise PipelineError(f"transform of {rule.source_table}", sentences)
         texts = RuleTexts(rule, functions or {}, first)
         return cls(rule, TableSelector(rule.source_table), texts.projection(), texts.condition(), texts.calls())
@@ -156,7 +156,7 @@ class Transform:
                 columns; every problem is in it.
         """
         known = dict(types or {}) | dict.fromkeys(METADATA_COLUMNS, STRING)
-        known |= {each.call.column: each.function.result for each in self.calls}
+        known |= {parsed.call.column: parsed.function.result for parsed in self.calls}
         rule = self.rule
         problems = list(self._unknown_columns((*columns, *METADATA_COLUMNS, *metadata)))
         problems += self._wrong_types(known)
@@ -182,10 +182,10 @@ class Transform:
             rule.table_options,
             rule.converter == "SOFT_DELETE",
             tuple(
-                self._bound_call(each, computed, filter_types)
-                if each.field == "filter"
-                else self._bound_call(each, {}, known)
-                for each in self.calls
+                self._bound_call(parsed, computed, filter_types)
+                if parsed.field == "filter"
+                else self._bound_call(parsed, {}, known)
+                for parsed in self.calls
             ),
             missing_keys,
         )
@@ -199,8 +199,8 @@ class Transform:
         rule = self.rule
         if problems:
             located = [
-                Problem(rule.position(each.field, each.offset), f"option {each.field!r}: {each.sentence}")
-                for each in problems
+                Problem(rule.position(problem.field, problem.offset), f"option {problem.field!r}: {problem.sentence}")
+                for problem in problems
             ]
             raise PipelineError(f"transform of {rule.source_table}", located)
 
@@ -226,9 +226,11 @@ class Transform:
         yield from (("projection", item, 0) for item in self.projection or ())
         if self.condition is not None:
             yield "filter", self.condition, 0
-        for each in self.calls:
-            places = (place for _, place in each.call.arguments)
-            yield from ((each.field, argument, place) for argument, place in zip(each.arguments, places, strict=True))
+        for parsed in self.calls:
+            places = (place for _, place in parsed.call.arguments)
+            yield from (
+                (parsed.field, argument, place) for argument, place in zip(parsed.arguments, places, strict=True)
+            )
 
     def _computed_types(self, types: Mapping[str, DataType]) -> dict[str, DataType]:
         """Return the types of computed columns, as far as they follow from those of the table's columns."""
@@ -242,21 +244,21 @@ class Transform:
         self, parsed: ParsedCall, computed: Mapping[str, tuple[str, ...]], types: Mapping[str, DataType]
     ) -> BoundCall:
         call, rule = parsed.call, self.rule
-        arguments = tuple(_with_computed(each.parts(types), computed) for each in parsed.arguments)
+        arguments = tuple(_with_computed(argument.parts(types), computed) for argument in parsed.arguments)
         position = rule.position(parsed.field, call.offset)
         place = f"transform of {rule.source_table}{'' if position is None else f', {position}'}: {call.text}"
         return BoundCall(call.column, parsed.function, arguments, parsed.field, call.offset, place)
 
     def _project(self, columns: Sequence[str], types: Mapping[str, DataType]) -> tuple[ProjectedColumn, ...]:
         """Return the columns in order: a computed one takes the place of the column of its name that ``*`` brings."""
-        found: dict[str, ProjectedColumn] = {}
+        projected: dict[str, ProjectedColumn] = {}
         for item in self.projection or (_ALL,):
             if item.name == STAR:
-                found |= {name: _copy(name, item.offset) for name in columns if name not in found}
+                projected |= {name: _copy(name, item.offset) for name in columns if name not in projected}
             else:
                 name = str(item.name)
-                found[name] = ProjectedColumn(name, item.parts(types), item.column, item.offset)
-        return tuple(found.values())
+                projected[name] = ProjectedColumn(name, item.parts(types), item.column, item.offset)
+        return tuple(projected.values())
 
 
 _ALL = parse_projection(STAR)[0]
@@ -277,7 +279,7 @@ class Transforms:
         named = by_name(functions)
         transforms: list[Transform] = []
         for rule in rules:
-            transforms.append(Transform.of(rule, named, sum(len(each.calls) for each in transforms)))
+            transforms.append(Transform.of(rule, named, sum(len(transform.calls) for transform in transforms)))
         self._transforms = tuple(transforms)
 
     def of_table(self, table: TableId) -> tuple[Transform, ...]:
@@ -286,7 +288,7 @@ class Transforms:
         A row takes the first of them whose condition it meets; where it meets none, it is dropped. A table without a
         transform stays as it is.
         """
-        return tuple(each for each in self._transforms if each.selector.matches(table))
+        return tuple(transform for transform in self._transforms if transform.selector.matches(table))
 
 
 def rule_problems(rule: TransformRule, functions: Mapping[str, UserFunction] | None = None) -> Iterator[FieldProblem]:
@@ -330,10 +332,10 @@ def _projection_problems(items: Iterable[ParsedExpression], rule: TransformRule)
                 yield FieldProblem("projection", message, item.offset)
 
 
-def _with_computed(given: tuple[str, ...], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _with_computed(expression: tuple[str, ...], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Put the values of computed columns into an expression."""
     parts: list[str] = [""]
-    for index, part in enumerate(given):
+    for index, part in enumerate(expression):
         if index % 2 == 0:
             parts[-1] += part
         elif part in computed:

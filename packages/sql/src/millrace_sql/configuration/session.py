@@ -38,13 +38,13 @@ _START_KEYS = _by_name(StartOptions)
 _SESSION_KEYS = _by_name(SessionOptions)
 
 
-def _with_effect(given: Mapping[str, str]) -> dict[str, str]:
+def _with_effect(settings: Mapping[str, str]) -> dict[str, str]:
     """Return settings without those of Flink that change no result, which are reported."""
     known = {**_START_KEYS, **_SESSION_KEYS}
-    for key in given:
+    for key in settings:
         if key.lower() not in known and has_no_effect(key):
             report(key)
-    return {key: value for key, value in given.items() if key.lower() in known or not has_no_effect(key)}
+    return {key: value for key, value in settings.items() if key.lower() in known or not has_no_effect(key)}
 
 
 class SessionConfiguration:
@@ -54,27 +54,27 @@ class SessionConfiguration:
 
     Args:
         spark: The session.
-        given: Settings at the start, those that only the start takes included.
+        settings: Settings at the start, those that only the start takes included.
 
     Raises:
         OptionsError: A setting is wrong or unknown; the message lists all problems.
     """
 
-    def __init__(self, spark: SparkSession, given: Mapping[str, str] | None = None) -> None:
+    def __init__(self, spark: SparkSession, settings: Mapping[str, str] | None = None) -> None:
         self._spark = spark
         self._spark_defaults: dict[str, str | None] = {}
-        given = _with_effect(given or {})
-        for_spark = {key: given.pop(key) for key in list(given) if key.startswith(_SPARK)}
-        parser = OptionParser("table environment", given)
+        settings = _with_effect(settings or {})
+        for_spark = {key: settings.pop(key) for key in list(settings) if key.startswith(_SPARK)}
+        parser = OptionParser("table environment", settings)
         self.start: StartOptions = parser.take(StartOptions) or StartOptions()
         parser.take(SessionOptions)
         parser.finish(_NOT_HERE.get)
-        self._given = {key: value for key, value in given.items() if key.lower() not in _START_KEYS}
-        self.options = self._parse(self._given)
+        self._settings = {key: value for key, value in settings.items() if key.lower() not in _START_KEYS}
+        self.options = self._parse(self._settings)
         self._check_time_zone()
         for key, value in for_spark.items():
             self.set(key, value)
-        self._start_settings = {**self._given, **for_spark}
+        self._start_settings = {**self._settings, **for_spark}
 
     @property
     def is_streaming(self) -> bool:
@@ -100,15 +100,15 @@ class SessionConfiguration:
         if key.lower() in _START_KEYS:
             raise SqlError(f"{key!r} cannot change any more: give it to TableEnvironment(spark, config={{...}})")
         name = _SESSION_KEYS.get(key.lower(), key)
-        given = {each: text for each, text in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}
-        given[key] = value
-        before, self.options = self.options, self._parse(given)
+        settings = {other: text for other, text in self._settings.items() if _SESSION_KEYS.get(other.lower()) != name}
+        settings[key] = value
+        before, self.options = self.options, self._parse(settings)
         try:
             self._check_time_zone()
         except SqlError:
             self.options = before
             raise
-        self._given = given
+        self._settings = settings
 
     def reset(self, key: str | None = None) -> None:
         """Give a setting, or all, the value of the start again: that of the constructor, or its default.
@@ -116,23 +116,23 @@ class SessionConfiguration:
         Raises:
             SqlError: The key is unknown.
         """
-        for each in list(self._spark_defaults) if key is None else [key]:
-            if each in self._start_settings:
-                self._set_spark(each, self._start_settings[each])
-            elif each.startswith(_SPARK):
-                self._reset_spark(each)
+        for reset_key in list(self._spark_defaults) if key is None else [key]:
+            if reset_key in self._start_settings:
+                self._set_spark(reset_key, self._start_settings[reset_key])
+            elif reset_key.startswith(_SPARK):
+                self._reset_spark(reset_key)
         if key is None:
-            self._given = {name: text for name, text in self._start_settings.items() if not name.startswith(_SPARK)}
+            self._settings = {name: text for name, text in self._start_settings.items() if not name.startswith(_SPARK)}
         elif not key.startswith(_SPARK):
             name = _SESSION_KEYS.get(key.lower())
             if name is None and has_no_effect(key):
                 return
             if name is None:
                 self._parse({key: ""})
-            changed = {each: v for each, v in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}
-            start = {each: v for each, v in self._start_settings.items() if _SESSION_KEYS.get(each.lower()) == name}
-            self._given = {**changed, **start}
-        self.options = self._parse(self._given)
+            changed = {other: v for other, v in self._settings.items() if _SESSION_KEYS.get(other.lower()) != name}
+            start = {other: v for other, v in self._start_settings.items() if _SESSION_KEYS.get(other.lower()) == name}
+            self._settings = {**changed, **start}
+        self.options = self._parse(self._settings)
 
     @property
     def time_zone(self) -> str:
@@ -151,15 +151,15 @@ class SessionConfiguration:
         if key.startswith(_SPARK):
             return self._spark.conf.get(key, default)
         name = _SESSION_KEYS.get(key.lower(), key)
-        return next((v for each, v in self._given.items() if _SESSION_KEYS.get(each.lower()) == name), default)
+        return next((v for other, v in self._settings.items() if _SESSION_KEYS.get(other.lower()) == name), default)
 
     def items(self) -> list[tuple[str, str]]:
         """Return the settings that were given, sorted."""
         for_spark = {key: str(self._spark.conf.get(key)) for key in self._spark_defaults}
-        return sorted({**self._given, **for_spark}.items())
+        return sorted({**self._settings, **for_spark}.items())
 
-    def _parse(self, given: Mapping[str, str]) -> SessionOptions:
-        parser = OptionParser("SET", given)
+    def _parse(self, settings: Mapping[str, str]) -> SessionOptions:
+        parser = OptionParser("SET", settings)
         options = parser.take(SessionOptions) or SessionOptions()
         try:
             parser.finish(_NOT_HERE.get)

@@ -57,11 +57,11 @@ def take_format_options(name: Format, parser: OptionParser) -> dict[str, str]:
         name: The format.
         parser: The parser of the table's options; unknown ones are reported to it.
     """
-    given = parser.take_prefixed(f"{name}.")
+    format_options = parser.take_prefixed(f"{name}.")
     renamed = _OF_FLINK if name == "csv" else {}
-    known = {each.lower(): each for each in f"{_OWN[name]} {_ANY_FILES}".split()}
+    known = {option.lower(): option for option in f"{_OWN[name]} {_ANY_FILES}".split()}
     options: dict[str, str] = {}
-    for key, value in given.items():
+    for key, value in format_options.items():
         if key in known:
             options[known[key]] = value
         elif key in renamed:
@@ -73,13 +73,13 @@ def take_format_options(name: Format, parser: OptionParser) -> dict[str, str]:
                 name, key, (*known.values(), *renamed, *((_IGNORES_ERRORS,) if name in _TEXTS else ())), parser
             )
     if name in _TEXTS:
-        _set_mode(name, given, options, parser)
+        _set_mode(name, format_options, options, parser)
     return options
 
 
-def _set_mode(name: str, given: Mapping[str, str], options: dict[str, str], parser: OptionParser) -> None:
+def _set_mode(name: str, format_options: Mapping[str, str], options: dict[str, str], parser: OptionParser) -> None:
     """Let a malformed file be an error, as in the reference, unless it may be ignored."""
-    ignores = given.get(_IGNORES_ERRORS)
+    ignores = format_options.get(_IGNORES_ERRORS)
     if ignores is None:
         options.setdefault("mode", "FAILFAST")
         return

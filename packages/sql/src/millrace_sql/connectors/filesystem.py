@@ -93,10 +93,10 @@ class FilesystemSource(TableSource):
         reader: Any = stream_reader(spark, scan.source_name) if scan.streaming else spark.read
         reader = reader.format(_spark_format(self._options.format)).options(**self._format_options)
         rows = reader.schema(schema_of(self._table)).load(self._options.path)
-        columns = [column_of(each.name) for each in self._table.physical_columns]
-        for each in self._table.metadata_columns:
-            value = fn.col(f"_metadata.{_METADATA[str(each.metadata_key)]}")
-            columns.append(value.cast(each.type).alias(each.name))
+        columns = [column_of(column.name) for column in self._table.physical_columns]
+        for column in self._table.metadata_columns:
+            value = fn.col(f"_metadata.{_METADATA[str(column.metadata_key)]}")
+            columns.append(value.cast(column.type).alias(column.name))
         return rows.select(*columns)
 
 
@@ -174,8 +174,10 @@ class FilesystemTableFactory(TableFactory):
         options, format_options = self._parse(table)
         reader = spark.read.format(_spark_format(options.format)).options(**format_options)
         declared = {column.name for column in table.columns}
-        found = [TableColumn(each.name, each.dataType, each.nullable) for each in reader.load(options.path).schema]
-        return (*table.columns, *(column for column in found if column.name not in declared))
+        columns = [
+            TableColumn(field.name, field.dataType, field.nullable) for field in reader.load(options.path).schema
+        ]
+        return (*table.columns, *(column for column in columns if column.name not in declared))
 
     def source(self, table: TableDescription) -> FilesystemSource:
         """Return a reader of the files."""

@@ -83,7 +83,7 @@ class JdbcOptions:
 
     def spark_options(self) -> Properties:
         """Return the options of Spark's format jdbc."""
-        given = {
+        options = {
             "url": self.url,
             "dbtable": self.table_name,
             "user": self.username,
@@ -97,7 +97,7 @@ class JdbcOptions:
             "queryTimeout": None if self.timeout_ms is None else -(-self.timeout_ms // 1000),
         }
         return Properties(
-            {**dict(self.properties), **{name: str(value) for name, value in given.items() if value is not None}}
+            {**dict(self.properties), **{name: str(value) for name, value in options.items() if value is not None}}
         )
 
 
@@ -171,8 +171,8 @@ class JdbcTableFactory(TableFactory):
         """Ask the database for its columns."""
         declared = {column.name for column in table.columns}
         schema = _load(table, self._parse(table), spark).schema
-        found = [TableColumn(each.name, each.dataType, each.nullable) for each in schema]
-        return (*table.columns, *(column for column in found if column.name not in declared))
+        columns = [TableColumn(field.name, field.dataType, field.nullable) for field in schema]
+        return (*table.columns, *(column for column in columns if column.name not in declared))
 
     def source(self, table: TableDescription) -> JdbcTableSource:
         """Return a reader of the table."""

@@ -123,9 +123,11 @@ def as_text(value: Any, type_: DataType) -> str:
     if isinstance(type_, sql.StructType):
         return f"+I[{_fields(value, type_)}]"
     if isinstance(type_, sql.ArrayType):
-        return f"[{', '.join(as_text(each, type_.elementType) for each in value)}]"
+        return f"[{', '.join(as_text(array_value, type_.elementType) for array_value in value)}]"
     if isinstance(type_, sql.MapType):
-        entries = (f"{as_text(key, type_.keyType)}={as_text(each, type_.valueType)}" for key, each in value.items())
+        entries = (
+            f"{as_text(key, type_.keyType)}={as_text(map_value, type_.valueType)}" for key, map_value in value.items()
+        )
         return f"{{{', '.join(entries)}}}"
     if isinstance(value, datetime) and isinstance(type_, sql.TimestampType):
         instant = value.astimezone(UTC)

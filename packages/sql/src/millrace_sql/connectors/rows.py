@@ -23,12 +23,12 @@ def column_of(name: str) -> Column:
 
 def schema_of(table: TableDescription) -> StructType:
     """Return the physical columns of a table as a schema of Spark."""
-    return StructType([StructField(each.name, each.type, each.nullable) for each in table.physical_columns])
+    return StructType([StructField(column.name, column.type, column.nullable) for column in table.physical_columns])
 
 
 def physical_rows(rows: DataFrame, table: TableDescription) -> DataFrame:
     """Select the physical columns of a table from rows that are written to it, in the table's order."""
-    return rows.select(*(column_of(each.name) for each in table.physical_columns))
+    return rows.select(*(column_of(column.name) for column in table.physical_columns))
 
 
 def as_declared(rows: DataFrame, table: TableDescription) -> DataFrame:
@@ -55,11 +55,11 @@ def refuse_metadata(table: TableDescription, connector: str) -> None:
 
 def _declared(rows: DataFrame, column: TableColumn, table: TableDescription) -> Column:
     by_name = {name.lower(): name for name in rows.columns}
-    found = by_name.get(column.name.lower())
-    if found is None:
+    source_name = by_name.get(column.name.lower())
+    if source_name is None:
         close = closest(column.name, rows.columns)
         hint = f"did you mean {close!r}? " if close else ""
         raise SchemaError(
             f"table {table.name!r}: there is no column {column.name!r}; {hint}There is {', '.join(rows.columns)}"
         )
-    return column_of(found).cast(column.type).alias(column.name)
+    return column_of(source_name).cast(column.type).alias(column.name)

@@ -97,10 +97,12 @@ class SparkFormatFactory(TableFactory):
         refuse_metadata(table, self.format_name)
         declared = {column.name for column in table.columns}
         schema = spark.read.format(self.format_name).options(**table.options).load().schema
-        found = [TableColumn(each.name, each.dataType, each.nullable) for each in schema if each.name not in declared]
-        if not (found or declared):
+        format_columns = [
+            TableColumn(field.name, field.dataType, field.nullable) for field in schema if field.name not in declared
+        ]
+        if not (format_columns or declared):
             raise SchemaError(f"table {table.name!r}: format {self.format_name!r} has no own columns; declare them")
-        return (*table.columns, *found)
+        return (*table.columns, *format_columns)
 
     def source(self, table: TableDescription) -> SparkFormatSource:
         """Return a reader of the format."""

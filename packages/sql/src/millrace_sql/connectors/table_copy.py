@@ -105,7 +105,7 @@ def copy_table(
 def described_copy(source: TableDescription, added_columns: Mapping[str, str]) -> TableCopy:
     """Return how the catalog copies a table of connector kafka; see `copy_table`."""
     kafka = kafka_table(source, "kafka")
-    topic, value_format = kafka.given("topic"), kafka.given("value.format", "format")
+    topic, value_format = kafka.option("topic"), kafka.option("value.format", "format")
     if topic is None or ";" in topic:
         raise _refusal(source, "AS TABLE copies one topic: name it by option 'topic'")
     if value_format != "json":
@@ -117,7 +117,7 @@ def described_copy(source: TableDescription, added_columns: Mapping[str, str]) -
         for name, value in kafka.options.items()
         if name.lower().startswith(("properties.", "json.")) or name.lower() in _SAMPLE
     }
-    prefixes = {name: kafka.given(name) for name in ("key.fields-prefix", "value.fields-prefix")}
+    prefixes = {name: kafka.option(name) for name in ("key.fields-prefix", "value.fields-prefix")}
     catalog_options |= {name: prefix for name, prefix in prefixes.items() if prefix is not None}
     fixed = _fixed_types(kafka, prefixes["value.fields-prefix"] or "")
     if fixed:
@@ -130,7 +130,7 @@ def described_copy(source: TableDescription, added_columns: Mapping[str, str]) -
     computed = {column.name: _metadata_expression(source, column) for column in _renamed_metadata(source)}
     computed |= {column.name: column.expression for column in source.columns if column.expression is not None}
     for name in added_columns:
-        if name.lower() in {each.lower() for each in computed}:
+        if name.lower() in {column.lower() for column in computed}:
             raise SchemaError(f"table {source.name!r} has a column {name!r} already: give the added one another name")
     return TableCopy(topic, Properties(catalog_options), Properties(read_options), {**computed, **added_columns})
 
@@ -149,8 +149,8 @@ def copy_sink(target: TableDescription, connector: str) -> ReplicationSink:
     if connector == "jdbc":
         database: JdbcOptions = JdbcTableFactory().parse_options(target)
         user = {"user": database.username, "password": database.password}
-        given = {name: value for name, value in user.items() if value is not None}
-        return JdbcSink(database.url, database.table_name, Properties({**dict(database.properties), **given}))
+        credentials = {name: value for name, value in user.items() if value is not None}
+        return JdbcSink(database.url, database.table_name, Properties({**dict(database.properties), **credentials}))
     raise _refusal(
         target,
         f"AS TABLE creates tables that change their columns, of connector 'filesystem' or 'jdbc', not {connector!r}; "
@@ -160,8 +160,8 @@ def copy_sink(target: TableDescription, connector: str) -> ReplicationSink:
 
 def _fixed_types(kafka: KafkaTable, prefix: str) -> str:
     """Write the declared columns of the value, as the option takes them beside those that it has."""
-    keys = set((kafka.given("key.fields") or "").split(";"))
-    declared = [kafka.given(_FIXED_TYPES) or ""]
+    keys = set((kafka.option("key.fields") or "").split(";"))
+    declared = [kafka.option(_FIXED_TYPES) or ""]
     for column in kafka.table.physical_columns:
         if column.name not in keys:
             type_ = with_nullability(from_spark(column.type), column.nullable)

@@ -59,16 +59,16 @@ class _Alteration:
             return self._renamed(*changes.names)
         is_new = changes.kind == "ADD"
         columns = list(self._table.columns)
-        for each in changes.columns:
-            self._put(columns, each, is_new=is_new)
-        given: dict[str, Any] = {"primary_key": changes.primary_key, "watermark": changes.watermark}
-        given = {name: part for name, part in given.items() if part is not None}
-        for name in given:
+        for column in changes.columns:
+            self._put(columns, column, is_new=is_new)
+        parts: dict[str, Any] = {"primary_key": changes.primary_key, "watermark": changes.watermark}
+        parts = {name: part for name, part in parts.items() if part is not None}
+        for name in parts:
             if (getattr(self._table, name) is None) != is_new:
                 what = name.replace("_", " ")
                 there = f"has a {what} already: write MODIFY" if is_new else f"has no {what}: write ADD"
                 raise self._error(there)
-        return replace(self._table, columns=tuple(columns), **given)
+        return replace(self._table, columns=tuple(columns), **parts)
 
     def _put(self, columns: list[Column], placed: AddedColumn, *, is_new: bool) -> None:
         place = self._place_of(columns, placed.column.name)
@@ -108,7 +108,7 @@ class _Alteration:
         columns[place] = _with_name(columns[place], new)
 
         def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(new if each == name else each for each in names)
+            return tuple(new if column == name else column for column in names)
 
         return replace(
             self._table,
@@ -128,9 +128,9 @@ class _Alteration:
         watermark = table.watermark
         if watermark is not None and name in {watermark.column.lower(), *_names_in(watermark.expression.text)}:
             used.append("the watermark")
-        if is_dropped and name in {each.lower() for each in table.key_columns}:
+        if is_dropped and name in {column.lower() for column in table.key_columns}:
             used.append("the primary key")
-        if is_dropped and name in {each.lower() for each in table.partition_keys}:
+        if is_dropped and name in {column.lower() for column in table.partition_keys}:
             used.append("PARTITIONED BY")
         if used:
             raise self._error(f"needs column {quote_name(name)} for {', '.join(used)}: change that first")
@@ -145,7 +145,7 @@ class _Alteration:
 
     def _place_of(self, columns: list[Column], name: str) -> int | None:
         # Spark's names have no case
-        return next((place for place, each in enumerate(columns) if each.name.lower() == name.lower()), None)
+        return next((place for place, column in enumerate(columns) if column.name.lower() == name.lower()), None)
 
     def _error(self, problem: str) -> SqlError:
         return SqlError(f"table {shown(self._table.identifier)} {problem}", self._position)

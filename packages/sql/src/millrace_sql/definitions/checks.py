@@ -45,8 +45,8 @@ def check_definition(table: TableDefinition, position: ScriptPosition) -> TableD
 def _check_connector(table: TableDefinition, position: ScriptPosition) -> None:
     if not table.options.get(CONNECTOR):
         name = shown(table.identifier)
-        given = closest(CONNECTOR, table.options)
-        hint = f"did you mean {CONNECTOR!r} instead of {given!r}?" if given else "such as 'connector' = 'kafka'"
+        misspelt = closest(CONNECTOR, table.options)
+        hint = f"did you mean {CONNECTOR!r} instead of {misspelt!r}?" if misspelt else "such as 'connector' = 'kafka'"
         problem = legacy_advice(table.options) or f"the option 'connector' is required, {hint}"
         raise SqlError(f"table {name}: {problem}", position)
 

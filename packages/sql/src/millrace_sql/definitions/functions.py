@@ -33,12 +33,12 @@ class FunctionDefinitions:
 
     Args:
         catalogs: Completes names by the current catalog and database.
-        kept: Where functions are kept that are not temporary; None for the session only.
+        kept_definitions: Where functions are kept that are not temporary; None for the session only.
     """
 
-    def __init__(self, catalogs: CatalogManager, kept: KeptDefinitions | None = None) -> None:
+    def __init__(self, catalogs: CatalogManager, kept_definitions: KeptDefinitions | None = None) -> None:
         self._catalogs = catalogs
-        self._kept = kept
+        self._kept_definitions = kept_definitions
         self._system: dict[str, CatalogFunction] = {}
         self._defined: dict[tuple[str, ...], _Defined] = {}
         for statement in catalogs.kept_functions:
@@ -73,8 +73,8 @@ class FunctionDefinitions:
             return function
         whole = self._catalogs.resolve(name)
         self._catalogs.check_database(whole.parts[0], whole.parts[1], position)
-        if self._kept is not None and not statement.is_temporary:
-            self._kept.save_function(whole, statement)
+        if self._kept_definitions is not None and not statement.is_temporary:
+            self._kept_definitions.save_function(whole, statement)
         self._defined[_key(whole)] = _Defined(function, statement.is_temporary)
         return function
 
@@ -90,17 +90,17 @@ class FunctionDefinitions:
                 raise self._unknown(name)
             return
         whole = self._catalogs.resolve(name)
-        found = self._defined.get(_key(whole))
-        if found is None:
+        defined = self._defined.get(_key(whole))
+        if defined is None:
             if statement.if_exists:
                 return
             raise self._unknown(name)
-        if found.is_temporary != statement.is_temporary:
-            kind = "DROP TEMPORARY FUNCTION" if found.is_temporary else "DROP FUNCTION"
+        if defined.is_temporary != statement.is_temporary:
+            kind = "DROP TEMPORARY FUNCTION" if defined.is_temporary else "DROP FUNCTION"
             raise SqlError(f"{shown(name)} is another kind of function: write {kind}", name.position)
         del self._defined[_key(whole)]
-        if self._kept is not None and not found.is_temporary:
-            self._kept.delete_function(whole)
+        if self._kept_definitions is not None and not defined.is_temporary:
+            self._kept_definitions.delete_function(whole)
 
     def find(self, parts: tuple[str, ...]) -> CatalogFunction | None:
         """Return a function by its name, as a query writes it; None for another name."""
@@ -108,8 +108,8 @@ class FunctionDefinitions:
             return self._system[parts[0].lower()]
         if len(parts) > 3:
             return None
-        found = self._defined.get(_key(self._catalogs.resolve(Identifier(parts))))
-        return None if found is None else found.function
+        defined = self._defined.get(_key(self._catalogs.resolve(Identifier(parts))))
+        return None if defined is None else defined.function
 
     def names(self) -> list[str]:
         """Return the names of the functions that queries can call without a catalog and database, sorted."""

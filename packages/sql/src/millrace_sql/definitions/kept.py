@@ -103,7 +103,7 @@ class KeptDefinitions:
                 raise SqlError(f"kept definition {path}: {error}") from error
 
     def _write(self, names: tuple[str, ...], *statements: Statement) -> None:
-        self._store.save(names, "".join(f"{render(each)};\n" for each in statements))
+        self._store.save(names, "".join(f"{render(statement)};\n" for statement in statements))
 
 
 def _function_names(name: Identifier) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ def _loaded(names: tuple[str, ...], statements: list[Statement]) -> Loaded:
     if isinstance(statement, CreateFunction):
         return statement
     if isinstance(statement, CreateView):
-        used = [each.name.parts[-1] for each in statements if isinstance(each, Use)]
+        used = [use.name.parts[-1] for use in statements if isinstance(use, Use)]
         catalog, database = used or names[:2]
         return ViewDefinition(
             Identifier(names), statement.query, statement.columns, catalog, database, statement.comment

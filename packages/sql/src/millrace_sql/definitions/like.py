@@ -55,16 +55,16 @@ def merge_like(table: TableDefinition, base: TableDefinition, like: Like, positi
 
 
 def _strategies(like: Like, position: ScriptPosition) -> dict[LikeFeature, Strategy]:
-    given: dict[LikeFeature, Strategy] = {}
+    strategies: dict[LikeFeature, Strategy] = {}
     for strategy, feature in like.features:
         if strategy == "OVERWRITING" and feature in _NOT_OVERWRITTEN:
             raise SqlError(f"LIKE: {feature} cannot be OVERWRITING; write INCLUDING or EXCLUDING", position)
-        if feature in given:
+        if feature in strategies:
             raise SqlError(f"LIKE: {feature} is given twice", position)
-        given[feature] = strategy
-    everything = given.pop("ALL", None)
+        strategies[feature] = strategy
+    everything = strategies.pop("ALL", None)
     defaults = _DEFAULTS if everything is None else dict.fromkeys(_DEFAULTS, everything)
-    return {**defaults, **given}
+    return {**defaults, **strategies}
 
 
 class _Merge:

@@ -25,7 +25,7 @@ class CatalogManager:
         catalog: Name of the catalog that is there at the start, and its first current one.
         database: Name of the database in it.
         references: Values of references in options.
-        kept: Where definitions are kept that are not temporary; None for the session only.
+        kept_definitions: Where definitions are kept that are not temporary; None for the session only.
 
     Attributes:
         current_catalog: The current catalog.
@@ -34,19 +34,19 @@ class CatalogManager:
     """
 
     def __init__(
-        self, catalog: str, database: str, references: References, kept: KeptDefinitions | None = None
+        self, catalog: str, database: str, references: References, kept_definitions: KeptDefinitions | None = None
     ) -> None:
         self.current_catalog, self.current_database = catalog, database
         self._references = references
-        self._kept = kept
+        self._kept_definitions = kept_definitions
         self._temporary: dict[Identifier, Definition] = {}
         built_in = DefinedCatalog()
         built_in.content[database] = CatalogDatabase()
         self._built_in = catalog
         self._catalogs: dict[str, SqlCatalog] = {catalog: built_in}
         self.kept_functions: list[CreateFunction] = []
-        if kept is not None:
-            self._load(kept)
+        if kept_definitions is not None:
+            self._load(kept_definitions)
 
     # Names
 
@@ -116,13 +116,13 @@ class CatalogManager:
         Raises:
             SqlError: There is none; the message has the nearest name.
         """
-        found = self.find(name)
-        if found is None:
+        definition = self.find(name)
+        if definition is None:
             catalog, database, table = name.parts
             self.check_database(catalog, database, name.position)
             known = self.names(catalog, database)
             raise SqlError(f"there is no table or view {shown(name)}{_nearest(table, known)}", name.position)
-        return found
+        return definition
 
     # Changes
 
@@ -174,8 +174,8 @@ class CatalogManager:
                 return
             raise SqlError(f"database {shown(name)} exists already", name.position)
         content[database] = CatalogDatabase(comment)
-        if self._kept is not None:
-            self._kept.save_database(catalog, database, comment)
+        if self._kept_definitions is not None:
+            self._kept_definitions.save_database(catalog, database, comment)
 
     def drop_database(self, name: Identifier, *, if_exists: bool, is_cascade: bool) -> None:
         """Remove a database.
@@ -193,8 +193,8 @@ class CatalogManager:
         if content[database].objects and not is_cascade:
             raise SqlError(f"database {shown(name)} has tables: write CASCADE to drop them too", name.position)
         del content[database]
-        if self._kept is not None:
-            self._kept.delete((catalog, database))
+        if self._kept_definitions is not None:
+            self._kept_definitions.delete((catalog, database))
 
     def create_catalog(self, statement: CreateCatalog) -> None:
         """Add a catalog: ``'type' = 'generic_in_memory'``, or the name of a catalog plugin.
@@ -208,11 +208,13 @@ class CatalogManager:
             if statement.if_not_exists:
                 return
             raise SqlError(f"catalog {quote_name(statement.name)} exists already", statement.position)
-        if self._kept is not None:
-            self._kept.check_secrets(f"catalog {quote_name(statement.name)}", statement.options, statement.position)
+        if self._kept_definitions is not None:
+            self._kept_definitions.check_secrets(
+                f"catalog {quote_name(statement.name)}", statement.options, statement.position
+            )
         self._catalogs[statement.name] = self._open(statement)
-        if self._kept is not None:
-            self._kept.save_catalog(statement)
+        if self._kept_definitions is not None:
+            self._kept_definitions.save_catalog(statement)
 
     def drop_catalog(self, name: str, *, if_exists: bool, position: ScriptPosition | None = None) -> None:
         """Remove a catalog.
@@ -227,8 +229,8 @@ class CatalogManager:
             which = "the current one: USE CATALOG another one first" if name == self.current_catalog else "built in"
             raise SqlError(f"catalog {quote_name(name)} is {which}", position)
         del self._catalogs[name]
-        if self._kept is not None:
-            self._kept.delete((name,))
+        if self._kept_definitions is not None:
+            self._kept_definitions.delete((name,))
 
     # Inside
 
@@ -271,8 +273,8 @@ class CatalogManager:
             self._temporary[definition.identifier] = definition
             return
         objects = self._content(definition.identifier)
-        if self._kept is not None:
-            self._kept.save(definition)
+        if self._kept_definitions is not None:
+            self._kept_definitions.save(definition)
         objects[definition.identifier.parts[2]] = definition
 
     def _remove(self, definition: Definition) -> None:
@@ -281,22 +283,22 @@ class CatalogManager:
             del self._temporary[name]
             return
         del self._content(name)[name.parts[2]]
-        if self._kept is not None:
-            self._kept.delete(name.parts)
+        if self._kept_definitions is not None:
+            self._kept_definitions.delete(name.parts)
 
-    def _load(self, kept: KeptDefinitions) -> None:
-        for each in kept.load():
-            if isinstance(each, CreateCatalog):
-                self._catalogs[each.name] = self._open(each)
-            elif isinstance(each, CreateFunction):
-                self.kept_functions.append(each)
-            elif isinstance(each, tuple):
-                catalog, database, comment = each
+    def _load(self, kept_definitions: KeptDefinitions) -> None:
+        for definition in kept_definitions.load():
+            if isinstance(definition, CreateCatalog):
+                self._catalogs[definition.name] = self._open(definition)
+            elif isinstance(definition, CreateFunction):
+                self.kept_functions.append(definition)
+            elif isinstance(definition, tuple):
+                catalog, database, comment = definition
                 self._defined(catalog, None).content.setdefault(database, CatalogDatabase(comment))
             else:
-                catalog, database, name = each.identifier.parts
+                catalog, database, name = definition.identifier.parts
                 databases = self._defined(catalog, None).content
-                databases.setdefault(database, CatalogDatabase()).objects[name] = each
+                databases.setdefault(database, CatalogDatabase()).objects[name] = definition
 
 
 def _kind_of(definition: Definition) -> str:

@@ -43,8 +43,8 @@ class DefinitionStore:
     def load(self) -> Iterator[tuple[tuple[str, ...], str, str]]:
         """Return each kept definition: its names, its statements, and its file; what contains others comes first."""
         selector = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
-        found = [each for each in self._files.get_file_info(selector) if each.type == fs.FileType.File]
-        paths = [each.path for each in found if each.path.endswith(_SUFFIX)]
+        files = [file for file in self._files.get_file_info(selector) if file.type == fs.FileType.File]
+        paths = [file.path for file in files if file.path.endswith(_SUFFIX)]
         for path in sorted(paths, key=lambda path: (path.count("/"), path)):
             relative = path.removeprefix(self._root).strip("/").removesuffix(_SUFFIX)
             names = tuple(unquote(part) for part in relative.split("/"))

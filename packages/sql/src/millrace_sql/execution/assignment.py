@@ -35,18 +35,18 @@ def assign_columns(rows: DataFrame, table: TableDescription, insert: Insert, *, 
     """
     from pyspark.sql import functions as fn
 
-    given = [field for field in rows.schema if field.name != ROW_KIND_COLUMN]
+    fields = [field for field in rows.schema if field.name != ROW_KIND_COLUMN]
     targets = _targets(table, insert)
-    if len(given) != len(targets):
-        raise SqlError(_wrong_count(table, targets, [field.name for field in given]), insert.query.position)
+    if len(fields) != len(targets):
+        raise SqlError(_wrong_count(table, targets, [field.name for field in fields]), insert.query.position)
     # By position, since two columns of a query may have one name
-    names = [f"_{place}" for place in range(len(given))]
+    names = [f"_{place}" for place in range(len(fields))]
     kinds = [ROW_KIND_COLUMN] if ROW_KIND_COLUMN in rows.columns else []
-    placed = rows.toDF(*_placed_names(rows, names)) if _has_repeated(given) else rows
-    sources = names if _has_repeated(given) else [field.name for field in given]
+    placed = rows.toDF(*_placed_names(rows, names)) if _has_repeated(fields) else rows
+    sources = names if _has_repeated(fields) else [field.name for field in fields]
     values: dict[str, tuple[Column, DataType, bool]] = {
         target.name: (fn.col(backquote(source)), field.dataType, field.nullable)
-        for target, source, field in zip(targets, sources, given, strict=True)
+        for target, source, field in zip(targets, sources, fields, strict=True)
     }
     values |= _fixed_values(table, insert.partition)
     columns = [_assigned(column, values.get(column.name), insert) for column in persisted_columns(table)]
@@ -57,7 +57,7 @@ def assign_columns(rows: DataFrame, table: TableDescription, insert: Insert, *, 
         return _without_nulls(placed.select(*columns, *kinds), [column.name for column in checked])
     must = {column.name for column in checked}
     named = zip(persisted_columns(table), columns, strict=True)
-    refused = [_refuse_null(each, column, table, kinds) if column.name in must else each for column, each in named]
+    refused = [_refuse_null(value, column, table, kinds) if column.name in must else value for column, value in named]
     return placed.select(*refused, *kinds)
 
 
@@ -133,11 +133,11 @@ def _not_writable(table: TableDescription, name: str) -> str:
     return f"column {quote_name(name)} of table {table.name} is {why}; leave it out of the INSERT"
 
 
-def _wrong_count(table: TableDescription, targets: Sequence[TableColumn], given: Sequence[str]) -> str:
+def _wrong_count(table: TableDescription, targets: Sequence[TableColumn], names: Sequence[str]) -> str:
     wanted = ", ".join(f"{quote_name(column.name)} {column.type.simpleString()}" for column in targets)
     return (
-        f"table {table.name} takes {len(targets)} columns ({wanted}), and the query has {len(given)} "
-        f"({', '.join(map(quote_name, given))})"
+        f"table {table.name} takes {len(targets)} columns ({wanted}), and the query has {len(names)} "
+        f"({', '.join(map(quote_name, names))})"
     )
 
 

@@ -132,7 +132,7 @@ class QueryPlaces:
     def _unused(self, name: str) -> str:
         used = {query.name for query in self._spark.streams.active}
         candidates = (name, *(f"{name}-{number}" for number in range(2, len(used) + 3)))
-        return next(each for each in candidates if each not in used)
+        return next(candidate for candidate in candidates if candidate not in used)
 
 
 def statement_id(insert: Insert, table: Identifier) -> str:

@@ -122,7 +122,9 @@ class CopyRunner:
                 spark=self._spark,
                 checkpoint_location=place.checkpoint,
                 column_places={
-                    each.column.name: each.after for each in as_table.added_columns if each.after is not None
+                    added_column.column.name: added_column.after
+                    for added_column in as_table.added_columns
+                    if added_column.after is not None
                 },
                 trigger=self._trigger(),
             )
@@ -132,10 +134,10 @@ class CopyRunner:
         return CopyJob(copy, place.remove)
 
     def _definition(self, name: Identifier) -> TableDefinition:
-        found = self._catalogs.get(self._catalogs.resolve(name))
-        if not isinstance(found, TableDefinition):
+        definition = self._catalogs.get(self._catalogs.resolve(name))
+        if not isinstance(definition, TableDefinition):
             raise SqlError(f"{shown(name)} is a view; AS TABLE copies tables", name.position)
-        return found
+        return definition
 
     def _trigger(self) -> Mapping[str, Any] | None:
         if not self._configuration.is_streaming:
@@ -149,7 +151,7 @@ def _added_columns(statement: CreateTable, as_table: AsTable) -> dict[str, str]:
         raise SqlError(
             "a table of AS TABLE has the columns of the other one: declare none, or use AS SELECT", statement.position
         )
-    columns = (each.column for each in as_table.added_columns)
+    columns = (added_column.column for added_column in as_table.added_columns)
     return {
         column.name: rewrite_expression(column.expression) for column in columns if isinstance(column, ComputedColumn)
     }

@@ -27,7 +27,7 @@ def check_with_factory(factory: TableFactory, table: TableDescription, without_v
     try:
         factory.check(table)
     except OptionsError as error:
-        known = [each for each in error.problems if not _mentions(each, without_value)]
+        known = [problem for problem in error.problems if not _mentions(problem, without_value)]
         if known:
             raise OptionsError(error.side, tuple(known)) from None
 
@@ -50,8 +50,8 @@ def located(table: TableDefinition, options: Mapping[str, str], position: Script
         raise SqlError(str(error), _place({CONNECTOR}, options) or position) from error
     except (OptionsError, SchemaError) as error:
         named = {name for name in options if _mentions(str(error), {name})}
-        named_columns = (each for each in table.columns if _mentions(str(error), {each.name}))
-        columns = (each.position for each in named_columns if each.position.line)
+        named_columns = (column for column in table.columns if _mentions(str(error), {column.name}))
+        columns = (column.position for column in named_columns if column.position.line)
         raise SqlError(str(error), _place(named, options) or next(columns, None) or position) from error
 
 

@@ -149,21 +149,21 @@ class DefinitionRunner:
 
     def _drop_object(self, statement: Drop) -> None:
         name = self._catalogs.resolve(statement.name)
-        found = self._catalogs.find(name)
-        if found is None and statement.if_exists:
+        definition = self._catalogs.find(name)
+        if definition is None and statement.if_exists:
             return
-        found = self._catalogs.get(name) if found is None else found
-        is_table = isinstance(found, TableDefinition)
+        definition = self._catalogs.get(name) if definition is None else definition
+        is_table = isinstance(definition, TableDefinition)
         if is_table != (statement.kind == "TABLE"):
             kind = "table" if is_table else "view"
             raise SqlError(f"{shown(name)} is a {kind}: write DROP {kind.upper()}", statement.name.position)
-        if found.is_temporary != statement.is_temporary:
-            word = "DROP TEMPORARY" if found.is_temporary else "DROP"
+        if definition.is_temporary != statement.is_temporary:
+            word = "DROP TEMPORARY" if definition.is_temporary else "DROP"
             raise SqlError(
-                f"{shown(name)} is {'' if found.is_temporary else 'not '}temporary: write {word} {statement.kind}",
+                f"{shown(name)} is {'' if definition.is_temporary else 'not '}temporary: write {word} {statement.kind}",
                 statement.name.position,
             )
-        self._catalogs.drop(found)
+        self._catalogs.drop(definition)
 
     def _check(self, table: TableDefinition, options: Mapping[str, str], position: ScriptPosition) -> None:
         """Check a table with its connector, and place what it says about options and columns in the statement."""
@@ -171,10 +171,10 @@ class DefinitionRunner:
             self._check_table(table)
 
     def _table(self, name: Identifier) -> TableDefinition:
-        found: Definition = self._catalogs.get(self._catalogs.resolve(name))
-        if not isinstance(found, TableDefinition):
+        definition: Definition = self._catalogs.get(self._catalogs.resolve(name))
+        if not isinstance(definition, TableDefinition):
             raise SqlError(f"{shown(name)} is a view, and this needs a table", name.position)
-        return found
+        return definition
 
     def _columns_of_query(self, statement: CreateTable, query: SqlText) -> tuple[PhysicalColumn, ...]:
         if statement.columns:

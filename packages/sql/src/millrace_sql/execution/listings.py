@@ -91,12 +91,12 @@ class ListingRunner:
         names = self._catalogs.names(catalog, name)
         if not views_only:
             return names
-        found = ((each, self._catalogs.find(Identifier((catalog, name, each)))) for each in names)
+        definitions = ((table, self._catalogs.find(Identifier((catalog, name, table)))) for table in names)
         if self._catalogs.catalog(catalog).is_read_only:
             # Its tables are never views, and looking at each may ask its cluster
-            temporary = [each.identifier for each in self._catalogs.temporary() if not _is_table(each)]
-            return sorted(each.parts[2] for each in temporary if each.parts[:2] == (catalog, name))
-        return [each for each, definition in found if definition is not None and not _is_table(definition)]
+            temporary = [view.identifier for view in self._catalogs.temporary() if not _is_table(view)]
+            return sorted(identifier.parts[2] for identifier in temporary if identifier.parts[:2] == (catalog, name))
+        return [table for table, definition in definitions if definition is not None and not _is_table(definition)]
 
     def create_statement(self, name: Identifier, kind: str) -> str:
         """Return the statement that creates a table or view, without secrets.

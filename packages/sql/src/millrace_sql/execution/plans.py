@@ -79,21 +79,23 @@ class JobPlanner:
         read = origin.source.planned_read(context)
         if read is None:
             return JobPlan(notes=(f"{name}: its connector reads without Kafka, which is not planned",))
-        found = millrace.plan(
+        job_plan = millrace.plan(
             read.options,
             schema=read.schema,
             streaming=streaming,
             available_now=streaming and scan.table.is_bounded,
             checkpoint=place.checkpoint if place is not None and streaming else None,
         )
-        reads = (dataclasses.replace(each, name=f"{each.name} (table {name})") for each in found.reads)
-        return dataclasses.replace(found, reads=tuple(reads))
+        reads = (dataclasses.replace(job_read, name=f"{job_read.name} (table {name})") for job_read in job_plan.reads)
+        return dataclasses.replace(job_plan, reads=tuple(reads))
 
     def _write(self, planned: PlannedInsert) -> JobPlan:
         name = shown(planned.table)
         options = planned.sink.planned_write()
         if options is None:
             return JobPlan(writes=(PlannedWrite(f"table {name}", "as of its connector"),))
-        found = millrace.plan(options, writes=True)
-        writes = (dataclasses.replace(each, name=f"{each.name} (table {name})") for each in found.writes)
-        return dataclasses.replace(found, writes=tuple(writes))
+        job_plan = millrace.plan(options, writes=True)
+        writes = (
+            dataclasses.replace(job_write, name=f"{job_write.name} (table {name})") for job_write in job_plan.writes
+        )
+        return dataclasses.replace(job_plan, writes=tuple(writes))

@@ -73,7 +73,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, bytes | bytearray):
         return f"x'{bytes(value).hex()}'"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{text_of(key)}={text_of(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{text_of(key)}={text_of(map_value)}" for key, map_value in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(text_of, value)) + "]"
     if isinstance(value, tuple):

@@ -63,8 +63,8 @@ class SelectRunner:
         try:
             rows = self._queries.rows(plan, ScanContext(streaming=True), place)
             if not rows.isStreaming:
-                found = _batch_rows(rows, self._configuration.applied())
-                return TableResult(rows.schema, found, is_changelog=True, max_width=width)
+                batch_rows = _batch_rows(rows, self._configuration.applied())
+                return TableResult(rows.schema, batch_rows, is_changelog=True, max_width=width)
             require_own_driver(self._spark, "the result of a stream")
             result = _StreamRows(plan)
             writer = rows.writeStream.queryName(place.name).outputMode(plan.output_mode)
@@ -103,9 +103,9 @@ class SelectRunner:
 def _batch_rows(rows: DataFrame, settings: AbstractContextManager[None]) -> Iterator[Row]:
     """Return the rows of a batch, which starts with the settings of its statement when the first one is taken."""
     with settings:
-        found = iter(rows.toLocalIterator(prefetchPartitions=True))
-        first = list(islice(found, 1))
-    yield from chain(first, found)
+        row_iterator = iter(rows.toLocalIterator(prefetchPartitions=True))
+        first = list(islice(row_iterator, 1))
+    yield from chain(first, row_iterator)
 
 
 class _StreamRows:

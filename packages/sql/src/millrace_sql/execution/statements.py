@@ -80,9 +80,9 @@ class StatementRunner:
         self.configuration = SessionConfiguration(spark, config)
         start = self.configuration.start
         store = None if start.store_path is None else DefinitionStore(start.store_path, is_read_only=dry_run)
-        kept = None if store is None else KeptDefinitions(store)
-        self.catalogs = CatalogManager(start.catalog, start.database, references, kept)
-        self.functions = FunctionDefinitions(self.catalogs, kept)
+        kept_definitions = None if store is None else KeptDefinitions(store)
+        self.catalogs = CatalogManager(start.catalog, start.database, references, kept_definitions)
+        self.functions = FunctionDefinitions(self.catalogs, kept_definitions)
         for function in self.functions.functions():
             function.register(spark)
         self.tables = Tables(spark, self.catalogs, references, self.configuration, self.functions.find)
@@ -138,7 +138,7 @@ class StatementRunner:
         if self._dry_run or len(planned) > 1:
             self._check(planned)
         if self._dry_run:
-            return text_result("\n\n".join(each.explain() for each in planned))
+            return text_result("\n\n".join(insert.explain() for insert in planned))
         started = self._start(planned)
         if not started:
             return TableResult()
@@ -158,8 +158,8 @@ class StatementRunner:
     def _start(self, planned: Sequence[PlannedInsert]) -> list[tuple[StreamingQuery, QueryPlace]]:
         started: list[tuple[StreamingQuery, QueryPlace]] = []
         try:
-            for each in planned:
-                running = self.inserts.run(each, is_one_of_many=len(planned) > 1)
+            for insert in planned:
+                running = self.inserts.run(insert, is_one_of_many=len(planned) > 1)
                 if running is not None:
                     started.append(running)
         except BaseException:
@@ -177,7 +177,7 @@ class StatementRunner:
         inserts = statement.inserts if isinstance(statement, ExecuteStatementSet) else (statement,)
         planned: list[PlannedInsert] = [self.inserts.plan(insert) for insert in inserts]
         self._check(planned)
-        return _explained([each.explain() for each in planned], [each.plan.sql for each in planned])
+        return _explained([insert.explain() for insert in planned], [insert.plan.sql for insert in planned])
 
     def _checked_plan(self, query: SqlText) -> QueryPlan:
         plan = self.queries.plan(query)
@@ -192,8 +192,8 @@ class StatementRunner:
             logger.warning("view %s: a stream cannot read it as it stands: %s", shown(statement.view), error.message)
 
     def _check(self, planned: Sequence[PlannedInsert]) -> None:
-        for each in planned:
-            self.inserts.check(each)
+        for insert in planned:
+            self.inserts.check(insert)
 
     def plan(self, statement: Statement) -> JobPlan:
         """Plan what a statement would read and write; definitions, settings and the like run, in a dry run alone.

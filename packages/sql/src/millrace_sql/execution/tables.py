@@ -80,9 +80,9 @@ class BoundTable(ChangingTable):
         """Return the position after changes, and their number."""
         return self.source.changes_end(changes, since)
 
-    def rows(self, kept: DataFrame) -> DataFrame:
+    def rows(self, kept_rows: DataFrame) -> DataFrame:
         """Return its columns, computed ones included, of rows that were kept."""
-        return self._with_columns(kept.drop(ROW_KIND_COLUMN))
+        return self._with_columns(kept_rows.drop(ROW_KIND_COLUMN))
 
     def _with_columns(self, rows: DataFrame) -> DataFrame:
         columns = self.description.columns
@@ -231,8 +231,8 @@ class Tables:
         """
         from pyspark.sql.types import NullType
 
-        given = {**definition.options, **(hint or {})}
-        options = dict(self._references.resolve(shown(definition.identifier), given))
+        unresolved = {**definition.options, **(hint or {})}
+        options = dict(self._references.resolve(shown(definition.identifier), unresolved))
         options.pop(CONNECTOR)
         description = _described(definition, options)
         computed = (
@@ -246,9 +246,9 @@ class Tables:
         return replace(description, columns=(*description.columns, *computed))
 
     def _with_session_options(self, options: dict[str, str]) -> dict[str, str]:
-        given = {name.lower() for name in options}
+        names = {name.lower() for name in options}
         timeout = self._configuration.options.idle_timeout_ms
-        if timeout and _MAX_DRIFT in given and _IDLE_TIMEOUT not in given:
+        if timeout and _MAX_DRIFT in names and _IDLE_TIMEOUT not in names:
             return {**options, _IDLE_TIMEOUT: f"{timeout} ms"}
         return options
 

@@ -100,12 +100,12 @@ class _StatementBuilder:
 
     def columns(self, elements: list[Any]) -> _Attribute:
         """Sort the elements of the parentheses; a column with PRIMARY KEY is one with a key behind it."""
-        flat = [part for each in elements for part in (each if isinstance(each, list) else [each])]
-        columns = [each for each in flat if isinstance(each, s.PhysicalColumn | s.MetadataColumn | s.ComputedColumn)]
+        flat = [part for group in elements for part in (group if isinstance(group, list) else [group])]
+        columns = [part for part in flat if isinstance(part, s.PhysicalColumn | s.MetadataColumn | s.ComputedColumn)]
         _check_once("column", (_Name(column.name, column.position) for column in columns))
         parts = [_Attribute("columns", tuple(columns))]
         for type_, attribute in ((s.PrimaryKey, "primary_key"), (s.Watermark, "watermark")):
-            parts += [_Attribute(attribute, each, each.position) for each in flat if isinstance(each, type_)]
+            parts += [_Attribute(attribute, part, part.position) for part in flat if isinstance(part, type_)]
         return _Attribute("parts", parts)
 
     def physical_column(self, children: list[Any]) -> list[s.PhysicalColumn | s.PrimaryKey]:
@@ -158,9 +158,9 @@ class _StatementBuilder:
 
     def as_table(self, children: list[Any]) -> _Attribute:
         table, *others = children
-        added = [each for each in others if isinstance(each, s.AddedColumn)]
-        _check_once("column", (_Name(each.column.name, each.column.position) for each in added))
-        options = next((each.value for each in others if isinstance(each, _Attribute)), Options())
+        added = [other for other in others if isinstance(other, s.AddedColumn)]
+        _check_once("column", (_Name(added_column.column.name, added_column.column.position) for added_column in added))
+        options = next((other.value for other in others if isinstance(other, _Attribute)), Options())
         return _Attribute("as_table", s.AsTable(table, tuple(added), options))
 
     def added_column(self, children: list[Any]) -> s.AddedColumn:
@@ -231,7 +231,7 @@ class _StatementBuilder:
         return _Attribute("is_cascade", True)
 
     def alter_table(self, children: list[Any]) -> s.AlterTable:
-        renamed = [each._replace(attribute="set_options") if _is_options(each) else each for each in children]
+        renamed = [child._replace(attribute="set_options") if _is_options(child) else child for child in children]
         return s.AlterTable(**_attributes(renamed, {Identifier: "table"}))
 
     def reset_options(self, children: list[Token]) -> _Attribute:
@@ -333,11 +333,11 @@ def _as_identifier(child: Any) -> Any:
 
 
 def _column_changes(kind: Any, children: list[Any]) -> _Attribute:
-    flat = [part for each in children for part in (each if isinstance(each, list) else [each])]
-    columns = tuple(each for each in flat if isinstance(each, s.AddedColumn))
-    _check_once("column", (_Name(each.column.name, each.column.position) for each in columns))
+    flat = [part for child in children for part in (child if isinstance(child, list) else [child])]
+    columns = tuple(part for part in flat if isinstance(part, s.AddedColumn))
+    _check_once("column", (_Name(added_column.column.name, added_column.column.position) for added_column in columns))
     types = ((s.PrimaryKey, "primary_key"), (s.Watermark, "watermark"))
-    parts = [_Attribute(name, each, each.position) for type_, name in types for each in flat if isinstance(each, type_)]
+    parts = [_Attribute(name, part, part.position) for type_, name in types for part in flat if isinstance(part, type_)]
     return _Attribute("column_changes", s.ColumnChanges(kind, columns, **_attributes(parts)))
 
 

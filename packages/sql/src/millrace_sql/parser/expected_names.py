@@ -156,15 +156,15 @@ def _columns(tokens: Sequence[Token]) -> ExpectedNames:
 
 def _identifiers_behind(tokens: Sequence[Token], *words: str) -> tuple[Identifier, ...]:
     """Return the names that stand behind words."""
-    found = []
+    identifiers = []
     for index, token in enumerate(tokens):
         parts = []
         behind = index + 1
         while token.type in words and behind < len(tokens) and tokens[behind].type in (*_NAME_TYPES, "DOT"):
             parts += [_unquoted(tokens[behind])] if tokens[behind].type != "DOT" else []
             behind += 1
-        found += [Identifier(tuple(parts))] if parts else []
-    return tuple(found)
+        identifiers += [Identifier(tuple(parts))] if parts else []
+    return tuple(identifiers)
 
 
 def _declared_columns(tokens: Sequence[Token]) -> tuple[str, ...]:

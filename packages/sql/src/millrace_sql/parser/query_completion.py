@@ -87,7 +87,7 @@ def _names_alias(pieces: Sequence[str]) -> bool:
 
 def _tables(pieces: Sequence[str]) -> list[tuple[Identifier, str]]:
     """Return the tables of a query with their aliases; those without one have the last part of their names."""
-    found, index = [], 0
+    tables, index = [], 0
     while index < len(pieces):
         if not _expects_table(pieces[max(0, index - 64) : index]) or not _is_name(pieces[index]):
             index += 1
@@ -99,8 +99,8 @@ def _tables(pieces: Sequence[str]) -> list[tuple[Identifier, str]]:
         index += 1 + (pieces[index + 1 : index + 2] in (["AS"], ["as"]))
         following = pieces[index] if index < len(pieces) else ""
         is_alias = _is_name(following) and following.upper() not in (*QUERY_KEYWORDS, *_CLAUSES, *_JOINS, "FOR")
-        found.append((Identifier(tuple(parts)), _unquoted(following) if is_alias else parts[-1]))
-    return found
+        tables.append((Identifier(tuple(parts)), _unquoted(following) if is_alias else parts[-1]))
+    return tables
 
 
 def _is_name(piece: str) -> bool:

@@ -97,20 +97,20 @@ def advice_on_type(name: str) -> str | None:
     return f"a column cannot be of type {name.upper()}" + (f"; did you mean {instead}?" if instead else "")
 
 
-def advice_on(tokens: Sequence[Token], found: ScannedToken) -> str | None:
+def advice_on(tokens: Sequence[Token], unexpected: ScannedToken) -> str | None:
     """Return the message for a statement or clause of the reference's SQL that is not supported.
 
     Args:
         tokens: The tokens of the statement so far.
-        found: The word that the grammar does not take.
+        unexpected: The word that the grammar does not take.
 
     Returns:
         The message; None for any other word.
     """
-    if found.kind != "word":
+    if unexpected.kind != "word":
         return None
     words = [token.upper() for token in tokens if token.type not in _NAMES | _MODIFIERS and token[:1].isalpha()]
     follows_name = any(token.type in _NAMES for token in tokens)
-    what = " ".join([*words[:2], *(["..."] if follows_name else []), found.text.upper()])
+    what = " ".join([*words[:2], *(["..."] if follows_name else []), unexpected.text.upper()])
     name = next((name for name in _ADVICE if f"{name} ".startswith(f"{what} ")), None)
     return None if name is None else f"{name} is not supported: {_ADVICE[name]}"

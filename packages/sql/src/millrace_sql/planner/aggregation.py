@@ -183,11 +183,11 @@ def _key_of(analysis: Analysis, grouping: Grouping, state: int) -> tuple[str, ..
     """Return the columns of the groups in the result; none where one is left out, and old results are needed."""
     names = []
     for group in grouping.groups:
-        found = next((name.lower() for item, name in grouping.items if same(item, group)), None)
-        if found is None:
+        column = next((name.lower() for item, name in grouping.items if same(item, group)), None)
+        if column is None:
             analysis.asked_states.add(state)
             return ()
-        names.append(found)
+        names.append(column)
     return tuple(names)
 
 

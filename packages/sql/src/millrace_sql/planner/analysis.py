@@ -84,7 +84,7 @@ class Analysis:
             if (id(text), end) not in self.hinted:
                 raise SqlError(message, place(text.source, original_offset(text.edits, end)))
         for hint in text.tree.find_all(exp.Hint):
-            if any(spark_sql(each).upper().startswith("OPTIONS(") for each in hint.expressions):
+            if any(spark_sql(expression).upper().startswith("OPTIONS(") for expression in hint.expressions):
                 raise text.error(message)
 
     def ask_for_old_rows(self, text: QueryText, relation: Relation) -> None:
@@ -115,7 +115,7 @@ class Analysis:
             own = query.args["with_"].expressions if query.args.get("with_") else []
             for name, cte in reversed(scope.items()):
                 named = {table.name.lower() for tree in (query, *used) for table in tree.find_all(exp.Table)}
-                if name in named - {each.alias.lower() for each in own}:
+                if name in named - {own_cte.alias.lower() for own_cte in own}:
                     used.insert(0, cte.copy())
             if used:
                 query.set("with_", exp.With(expressions=[*used, *own]))

@@ -81,7 +81,7 @@ class JoinStage:
         sides = (self.left, self.right)
         rows = [self._read(spark, side, number) for number, side in enumerate(sides)]
         self._check_keys(rows)
-        columns = [[field for field in each.schema if field.name.startswith("__column")] for each in rows]
+        columns = [[field for field in side.schema if field.name.startswith("__column")] for side in rows]
         parts = enumerate(zip(rows, columns, sides, strict=True))
         left, right = (_encoded(*part, self.keys, number) for number, part in parts)
         update = partial(
@@ -89,8 +89,8 @@ class JoinStage:
         )
         keys = [f"__key{number}" for number in range(self.keys)]
         output = f"__left STRING, __right STRING, {ROW_KIND_COLUMN} STRING"
-        kept = left.union(right).groupBy(*keys)
-        pairs = kept.applyInPandasWithState(update, output, "rows STRING", "append", "NoTimeout")
+        grouped = left.union(right).groupBy(*keys)
+        pairs = grouped.applyInPandasWithState(update, output, "rows STRING", "append", "NoTimeout")
         joined = _decoded(pairs, columns)
         # A row that finds another partner leaves one task and comes from another one
         key = [joined.columns[place] for place in self.key_places]
@@ -106,7 +106,7 @@ class JoinStage:
 
     def _check_keys(self, rows: list[DataFrame]) -> None:
         for number in range(self.keys):
-            types = [each.schema[f"__key{number}"].dataType for each in rows]
+            types = [side.schema[f"__key{number}"].dataType for side in rows]
             if types[0] != types[1] and not {type_.typeName() for type_ in types} <= _INTEGERS:
                 one, other = (type_.simpleString() for type_ in types)
                 raise SqlError(
@@ -159,20 +159,20 @@ def _update(
     """Add the changes of a micro-batch to the rows of both sides, and emit what changes among their pairs."""
     import pandas as pd
 
-    kept: list[Rows] = json.loads(state.get[0]) if state.exists else [{}, {}]
-    had_rows = any(kept)
-    before = [_counts(side) for side in kept]
+    state_rows: list[Rows] = json.loads(state.get[0]) if state.exists else [{}, {}]
+    had_rows = any(state_rows)
+    before = [_counts(side) for side in state_rows]
     names = [SEQUENCE, "__side", "__is_old", "__row", "__identity", "__is_null"]
     changes = sorted(row for batch in batches for row in zip(*(batch[name].tolist() for name in names), strict=True))
     for _, side, is_old, row, identity, _ in changes:
-        _change(kept[side], row, identity, -1 if is_old else 1, is_keyed=is_keyed[side])
-    if any(kept):
-        state.update((json.dumps(kept),))
+        _change(state_rows[side], row, identity, -1 if is_old else 1, is_keyed=is_keyed[side])
+    if any(state_rows):
+        state.update((json.dumps(state_rows),))
     elif had_rows:
         state.remove()
     # NULL is equal to nothing
     has_partners = not (changes and changes[0][-1])
-    pairs = _changed_pairs(before, [_counts(side) for side in kept], is_kept, has_partners=has_partners)
+    pairs = _changed_pairs(before, [_counts(side) for side in state_rows], is_kept, has_partners=has_partners)
     old = [(*pair, "-D") for pair, count in pairs.items() for _ in range(-count)]
     new = [(*pair, "+I") for pair, count in pairs.items() for _ in range(count)]
     yield pd.DataFrame([*old, *new], columns=["__left", "__right", ROW_KIND_COLUMN], dtype=object)

@@ -68,7 +68,7 @@ class _Join:
         """Return the joined rows as a source."""
         self._check()
         condition = self._condition()
-        self._node.set("expressions", [item for each in self._node.expressions for item in self._expanded(each)])
+        self._node.set("expressions", [item for column in self._node.expressions for item in self._expanded(column)])
         self._sides = self._pruned(condition)
         self._check_columns(condition)
         for source in self._sides:
@@ -113,26 +113,26 @@ class _Join:
 
     def _condition(self) -> _Condition:
         """Return what is equal on both sides, and the other conditions."""
-        found = _Condition([], [], [])
+        condition = _Condition([], [], [])
         on = self._join.args.get("on")
         where = self._node.args.get("where")
         for name in self._join.args.get("using") or ():
-            found.left.append(exp.column(name.name, table=self._sides[0].alias))
-            found.right.append(exp.column(name.name, table=self._sides[1].alias))
+            condition.left.append(exp.column(name.name, table=self._sides[0].alias))
+            condition.right.append(exp.column(name.name, table=self._sides[1].alias))
         if self._join.args.get("using") and self._kind in {"RIGHT", "FULL"}:
             raise self._text.error(f"write ON for USING in a {self._kind} JOIN of changes", self._sides[1].node)
-        if on is None and not found.left and where is not None and not self._kind:
+        if on is None and not condition.left and where is not None and not self._kind:
             on = where.this  # as in FROM a, b WHERE a.x = b.y
         for part in (on.flatten() if isinstance(on, exp.And) else [on]) if on is not None else ():
-            sides = [self._side_of(each) for each in (part.this, part.expression)] if isinstance(part, exp.EQ) else []
+            sides = [self._side_of(term) for term in (part.this, part.expression)] if isinstance(part, exp.EQ) else []
             if sides in ([0, 1], [1, 0]):
                 one, other = (part.this, part.expression) if sides == [0, 1] else (part.expression, part.this)
-                found.left.append(one)
-                found.right.append(other)
+                condition.left.append(one)
+                condition.right.append(other)
             elif self._join.args.get("on") is not None:
-                found.others.append(part)
-        self._check_condition(found)
-        return found
+                condition.others.append(part)
+        self._check_condition(condition)
+        return condition
 
     def _check_condition(self, condition: _Condition) -> None:
         place = self._sides[1].node
@@ -159,16 +159,16 @@ class _Join:
     def _column(self, column: Any) -> tuple[int, int] | tuple[None, None]:
         """Return side and place of a column; None for one of another table."""
         name, table = column.name.lower(), column.table.lower()
-        found = [
-            (side, [each.lower() for each in source.relation.columns or ()].index(name))
+        places = [
+            (side, [column_name.lower() for column_name in source.relation.columns or ()].index(name))
             for side, source in enumerate(self._sides)
             if (not table or table == source.alias.lower())
-            and name in {each.lower() for each in source.relation.columns or ()}
+            and name in {column_name.lower() for column_name in source.relation.columns or ()}
         ]
-        using = {each.name.lower() for each in self._join.args.get("using") or ()}
-        if len(found) > 1 and name not in using:
+        using = {identifier.name.lower() for identifier in self._join.args.get("using") or ()}
+        if len(places) > 1 and name not in using:
             raise self._text.error(f"{column.name} is a column of both tables: write the name of one before it", column)
-        return found[0] if found else (None, None)
+        return places[0] if places else (None, None)
 
     def _key(self, condition: _Condition) -> tuple[int, ...]:
         """Return the places of the columns that identify a joined row.
@@ -191,10 +191,10 @@ class _Join:
 
     def _stage(self, condition: _Condition, names: tuple[str, ...], key: tuple[int, ...]) -> JoinStage:
 
-        kept = _KEPT[self._kind]
+        kept_sides = _KEPT[self._kind]
         left, right = (
             self._side(source, equal, is_kept=is_kept)
-            for source, equal, is_kept in zip(self._sides, (condition.left, condition.right), kept, strict=True)
+            for source, equal, is_kept in zip(self._sides, (condition.left, condition.right), kept_sides, strict=True)
         )
         view = f"millrace_join_{len(self._analysis.stages)}_{id(self._node):x}"
         both = exp.Tuple(expressions=[exp.Subquery(this=left.query), exp.Subquery(this=right.query)])
@@ -244,17 +244,17 @@ class _Join:
         """Return both sides with the columns that are read after the join, and the keys."""
         filtered = (column for item in condition.others for column in item.find_all(exp.Column))
         used = {self._column(column) for column in (*self._columns(), *filtered)}
-        found = []
+        pruned = []
         for number, source in enumerate(self._sides):
             columns = source.relation.columns or ()
-            kept = (
+            used_names = (
                 name
                 for place, name in enumerate(columns)
                 if (number, place) in used or name.lower() in source.relation.key
             )
-            relation = replace(source.relation, columns=tuple(kept) or self._first_column(source.relation))
-            found.append(replace(source, relation=relation))
-        return found[0], found[1]
+            relation = replace(source.relation, columns=tuple(used_names) or self._first_column(source.relation))
+            pruned.append(replace(source, relation=relation))
+        return pruned[0], pruned[1]
 
     @staticmethod
     def _first_column(relation: Relation) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ class _Join:
             raise self._text.error("name the columns of a join of changes", item)
         hidden = {name.name.lower() for name in star.args.get("except_") or ()}
         using = [name.name for name in self._join.args.get("using") or ()] if item is star else []
-        sources = [each for each in self._sides if item is star or each.alias.lower() == item.table.lower()]
+        sources = [source for source in self._sides if item is star or source.alias.lower() == item.table.lower()]
         if not sources:
             yield item
             return
@@ -316,7 +316,7 @@ def _joined_names(source: Source) -> Iterator[str]:
 
 def _is_within(item: Any, inner: list[Any]) -> bool:
     while item is not None:
-        if any(item is each for each in inner):
+        if any(item is node for node in inner):
             return True
         item = item.parent
     return False

@@ -16,7 +16,7 @@ def with_laterals(relation: Relation, node: exp.Select) -> Relation:
     if not laterals:
         return relation
     made = columns_of_laterals(node)
-    names = [name for each in made.values() for name in each]
+    names = [name for columns in made.values() for name in columns]
     is_known = relation.columns is not None and all(made.values())
     types: dict[str, Any] = {}
     for lateral in laterals:
@@ -32,7 +32,7 @@ def with_laterals(relation: Relation, node: exp.Select) -> Relation:
 def columns_of_laterals(node: exp.Select) -> dict[str, tuple[str, ...]]:
     """Return the columns of a query's lateral views by their names in lower case; none where they are not named."""
     laterals = node.args.get("laterals") or []
-    return {each.alias.lower(): tuple(column.name for column in each.args["alias"].columns) for each in laterals}
+    return {view.alias.lower(): tuple(column.name for column in view.args["alias"].columns) for view in laterals}
 
 
 def _types(lateral: Any, types: dict[str, Any]) -> dict[str, Any]:

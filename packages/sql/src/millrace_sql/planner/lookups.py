@@ -95,8 +95,8 @@ class CurrentRows:
         return session.read.parquet(f"{version}/rows")
 
     def _version(self, session: SparkSession, batch_id: int) -> Version | None:
-        found = _read(session, self._folder("version", batch_id % 2), _VERSION_SCHEMA)
-        return Version(*found[0]) if len(found) == 1 and found[0][0] == batch_id else None
+        rows = _read(session, self._folder("version", batch_id % 2), _VERSION_SCHEMA)
+        return Version(*rows[0]) if len(rows) == 1 and rows[0][0] == batch_id else None
 
     def _advance(self, session: SparkSession, batch_id: int) -> Version | None:
         """Read what has changed, and return the version of a micro-batch; None for a table without positions."""
@@ -129,15 +129,15 @@ class CurrentRows:
     def _write_snapshot(self, session: SparkSession, version: Version) -> Version:
         """Write the rows of a version, beside the snapshot that they are computed from."""
         slot = 1 - version.slot
-        self._kept(session, version).write.mode("overwrite").parquet(self._folder("snapshot", slot))
+        self._version_rows(session, version).write.mode("overwrite").parquet(self._folder("snapshot", slot))
         count = session.read.parquet(self._folder("snapshot", slot)).count()
         return version._replace(snapshot=version.batch, slot=slot, rows=count, changed=0)
 
     def _rows(self, session: SparkSession, version: Version) -> DataFrame:
         assert self._scan.table.changing is not None  # noqa: S101 - there would be no version
-        return self._scan.table.changing.rows(self._kept(session, version))
+        return self._scan.table.changing.rows(self._version_rows(session, version))
 
-    def _kept(self, session: SparkSession, version: Version) -> DataFrame:
+    def _version_rows(self, session: SparkSession, version: Version) -> DataFrame:
         """Return the rows of a version, as they were written."""
         from pyspark.sql import functions as fn
 

@@ -66,7 +66,7 @@ class ChangingTable(ABC):
         """Return the position after changes: see `millrace.contracts.TableSource.changes_end`."""
 
     @abstractmethod
-    def rows(self, kept: DataFrame) -> DataFrame:
+    def rows(self, kept_rows: DataFrame) -> DataFrame:
         """Return the table's columns, computed ones too, of rows that were kept as `changes` had them."""
 
 

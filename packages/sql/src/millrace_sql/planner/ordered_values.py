@@ -91,22 +91,22 @@ def _array(value: str, call: AggregateCall, *, ignores_nulls: bool) -> str:
     return f"CASE WHEN {' AND '.join(conditions)} THEN ARRAY({value}) END" if conditions else f"ARRAY({value})"
 
 
-def add_ordered(kept: dict[str, Any], kind: str, rows: list[tuple[str, int]]) -> dict[str, Any]:
+def add_ordered(state: dict[str, Any], kind: str, rows: list[tuple[str, int]]) -> dict[str, Any]:
     """Return the values that are kept of a group with signed rows of a micro-batch, in their order.
 
     Args:
-        kept: What is kept: ``values``, and ``owed``, the numbers of values that were taken away before they came; the
-            numbers of all values for a kind of values that differ.
+        state: The values of the group: ``values``, and ``owed``, the numbers of values that were taken away before they
+            came; the numbers of all values for a kind of values that differ.
         kind: One of `ORDERED_KINDS`.
         rows: The texts of values, with 1 for one that is added and -1 for one that is taken away.
     """
     if kind == "distinct_list":
         for text, sign in rows:
-            kept[text] = kept.get(text, 0) + sign
-            if not kept[text]:
-                del kept[text]
-        return kept
-    values, owed = kept.get("values", []), kept.get("owed", {})
+            state[text] = state.get(text, 0) + sign
+            if not state[text]:
+                del state[text]
+        return state
+    values, owed = state.get("values", []), state.get("owed", {})
     for text, sign in rows:
         if sign > 0 and text in owed:
             owed = {**owed, text: owed[text] - 1} if owed[text] > 1 else {k: v for k, v in owed.items() if k != text}
@@ -120,9 +120,9 @@ def add_ordered(kept: dict[str, Any], kind: str, rows: list[tuple[str, int]]) ->
     return {**({"values": values} if values else {}), **({"owed": owed} if owed else {})}
 
 
-def ordered_texts(kept: dict[str, Any], kind: str) -> list[str]:
+def ordered_texts(state: dict[str, Any], kind: str) -> list[str]:
     """Return the texts of the values that are kept of a group, in their order."""
     if kind == "distinct_list":
-        return [text for text, count in kept.items() if count > 0]
-    texts: list[str] = kept.get("values", [])
+        return [text for text, count in state.items() if count > 0]
+    texts: list[str] = state.get("values", [])
     return texts

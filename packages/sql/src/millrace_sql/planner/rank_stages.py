@@ -103,10 +103,10 @@ class RankStage:
         )
         encoded = self._encoded(rows, fields)
         keys = [f"__group{number}" for number in range(self.groups)] or ["__all"]
-        kept = encoded.groupBy(*keys).applyInPandasWithState(
+        ranked = encoded.groupBy(*keys).applyInPandasWithState(
             self._updater(rows), output, "rows STRING", "append", "NoTimeout"
         )
-        texts = kept.selectExpr("FROM_JSON(__row, 'ARRAY<STRING>') AS __row", "__number", ROW_KIND_COLUMN)
+        texts = ranked.selectExpr("FROM_JSON(__row, 'ARRAY<STRING>') AS __row", "__number", ROW_KIND_COLUMN)
         values = [
             f"{value_of(f'__row[{place}]', field.dataType)} AS {field.name}" for place, field in enumerate(fields)
         ]
@@ -184,19 +184,19 @@ def _update(
     import pandas as pd
 
     # Of each row: its text, what it is taken away by, and the texts of its orders
-    kept: list[list[Any]] = json.loads(state.get[0]) if state.exists else []
-    had_rows = bool(kept)
-    before = [row[0] for row in kept[limits.first - 1 : limits.last]]
+    state_rows: list[list[Any]] = json.loads(state.get[0]) if state.exists else []
+    had_rows = bool(state_rows)
+    before = [row[0] for row in state_rows[limits.first - 1 : limits.last]]
     names = [SEQUENCE, "__is_old", "__row", "__identity", *(f"__order{number}" for number in range(len(orders)))]
     changes = sorted(row for batch in batches for row in _texts(batch, names))
-    kept = _ordered(kept, changes, orders, limits)
-    if kept:
-        state.update((json.dumps(kept),))
+    state_rows = _ordered(state_rows, changes, orders, limits)
+    if state_rows:
+        state.update((json.dumps(state_rows),))
     elif had_rows:
         state.remove()
-    after = [row[0] for row in kept[limits.first - 1 : limits.last]]
-    found = _by_number(before, after, limits.first) if limits.by_number else _by_row(before, after)
-    yield pd.DataFrame(found, columns=["__row", "__number", ROW_KIND_COLUMN])
+    after = [row[0] for row in state_rows[limits.first - 1 : limits.last]]
+    changed_rows = _by_number(before, after, limits.first) if limits.by_number else _by_row(before, after)
+    yield pd.DataFrame(changed_rows, columns=["__row", "__number", ROW_KIND_COLUMN])
 
 
 def _texts(batch: pd.DataFrame, names: list[str]) -> Iterator[tuple[Any, ...]]:
@@ -207,33 +207,33 @@ def _texts(batch: pd.DataFrame, names: list[str]) -> Iterator[tuple[Any, ...]]:
 
 
 def _ordered(
-    kept: list[list[Any]], changes: list[tuple[Any, ...]], orders: tuple[_Direction, ...], limits: _Limits
+    rows: list[list[Any]], changes: list[tuple[Any, ...]], orders: tuple[_Direction, ...], limits: _Limits
 ) -> list[list[Any]]:
     """Return the rows after changes, in their order; of equal ones by their arrival."""
-    kept = list(kept)
+    rows = list(rows)
     for _, is_old, row, identity, *texts in changes:
         if is_old:
-            place = next((place for place, each in enumerate(kept) if each[1] == identity), None)
+            place = next((place for place, known_row in enumerate(rows) if known_row[1] == identity), None)
             if place is not None:
-                del kept[place]
+                del rows[place]
         else:
-            kept.insert(0 if limits.prefers_last_arrived else len(kept), [row, identity, *texts])
+            rows.insert(0 if limits.prefers_last_arrived else len(rows), [row, identity, *texts])
     for number, direction in reversed(list(enumerate(orders, start=2))):
-        kept.sort(key=lambda row: direction.key(row[number]), reverse=direction.is_descending)
-    return kept if limits.keeps_all else kept[: limits.last]
+        rows.sort(key=lambda row: direction.key(row[number]), reverse=direction.is_descending)
+    return rows if limits.keeps_all else rows[: limits.last]
 
 
 def _by_number(before: list[str], after: list[str], first: int) -> list[tuple[str, int, str]]:
-    found = []
+    changes = []
     for place in range(max(len(before), len(after))):
         old, new = (rows[place] if place < len(rows) else None for rows in (before, after))
         if old == new:
             continue
         if old is not None:
-            found.append((old, first + place, "-D" if new is None else "-U"))
+            changes.append((old, first + place, "-D" if new is None else "-U"))
         if new is not None:
-            found.append((new, first + place, "+I" if old is None else "+U"))
-    return found
+            changes.append((new, first + place, "+I" if old is None else "+U"))
+    return changes
 
 
 def _by_row(before: list[str], after: list[str]) -> list[tuple[str, int, str]]:

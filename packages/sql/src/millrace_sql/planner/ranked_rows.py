@@ -80,8 +80,8 @@ class _Planner:
         self._bounds = bounds
         self._text, self._node = ranking.text, ranking.node
         relations = [source.relation for source in ranking.sources]
-        self._processing_time = frozenset[str]().union(*(each.processing_time for each in relations))
-        self._event_time = frozenset[str]().union(*(each.event_time for each in relations))
+        self._processing_time = frozenset[str]().union(*(relation.processing_time for relation in relations))
+        self._event_time = frozenset[str]().union(*(relation.event_time for relation in relations))
         self._state = analysis.new_state()
         expressions = self._node.expressions
         self._place = next(i for i, item in enumerate(expressions) if output_name(item) == ranking.column)
@@ -129,13 +129,13 @@ class _Planner:
         has_star = len(items) < len(self._node.expressions)
         aliases = {item.this.name.lower(): item.alias_or_name.lower() for item in items if isinstance(item, exp.Alias)}
         selected = {name.lower() for name in names}
-        found = []
+        columns = []
         for item in self._ranking.partition:
             name = item.name.lower()
             name = name if has_star and name in selected else aliases.get(name, name)
             if isinstance(item, exp.Column) and name in selected:
-                found.append(name)
-        return tuple(found)
+                columns.append(name)
+        return tuple(columns)
 
     @property
     def _has_one_direction(self) -> bool:
@@ -292,9 +292,9 @@ class _Planner:
         return ", ".join(self._with_number(items, f"{number} AS {quoted(self._ranking.column)}"))
 
     def _with_number(self, items: Iterable[str], number: str) -> list[str]:
-        found = list(items)
-        found.insert(len(found) - self._after, number)
-        return found
+        numbered = list(items)
+        numbered.insert(len(numbered) - self._after, number)
+        return numbered
 
     def _write(self, query: str) -> None:
         """Make the SELECT another one."""

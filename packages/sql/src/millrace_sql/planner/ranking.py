@@ -123,7 +123,7 @@ def _reads(node: exp.Select, source: Source, ranking: Ranking) -> bool:
 
 def _is_within(item: Any, inner: tuple[Any, ...]) -> bool:
     while item is not None:
-        if any(item is each for each in inner):
+        if any(item is node for node in inner):
             return True
         item = item.parent
     return False

@@ -64,14 +64,14 @@ class StateStage:
         """
         rows = spark.sql(spark_sql(self.query))
         types = [rows.schema.fields[self.groups + number].dataType for number in range(len(self.accumulators))]
-        kept = self._kept_rows(rows, types)
+        kept_rows = self._kept_rows(rows, types)
         groups = [f"__group{number}" for number in range(self.groups)]
         values = [
             f"{decoded_sql(f'__value{number}', accumulator, type_)} AS __value{number}"
             for number, (accumulator, type_) in enumerate(zip(self.accumulators, types, strict=True))
         ]
         columns = ("__rows", "__first", "__old", "__paired")
-        kept.selectExpr(*groups, *values, *columns).createOrReplaceTempView(self.view_name)
+        kept_rows.selectExpr(*groups, *values, *columns).createOrReplaceTempView(self.view_name)
 
     def _kept_rows(self, rows: DataFrame, types: list[DataType]) -> DataFrame:
         groups = [f"__group{number}" for number in range(self.groups)]
@@ -125,29 +125,29 @@ def _updater(
     """Return the function that adds the rows of a micro-batch to a group's state, and emits its values."""
     is_whole, is_ordered = keys == ["__all"], any(kind in ORDERED_KINDS for _, kind in kinds)
 
-    def results(kept: dict[str, Any]) -> list[str | None]:
-        return [_result(value, kind, type_) for value, (type_, kind) in zip(kept["values"], kinds, strict=True)]
+    def results(group_state: dict[str, Any]) -> list[str | None]:
+        return [_result(value, kind, type_) for value, (type_, kind) in zip(group_state["values"], kinds, strict=True)]
 
     def update(key: tuple, batches: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
         import pandas as pd
 
         existed = state.exists
-        kept: dict[str, Any] = (
+        group_state: dict[str, Any] = (
             json.loads(state.get[0]) if existed else {"rows": 0, "values": [_empty(kind) for _, kind in kinds]}
         )
-        before, old = kept["rows"], results(kept) if returns_old and existed else []
+        before, old = group_state["rows"], results(group_state) if returns_old and existed else []
         if is_ordered:
             # A shuffle keeps no order
             batches = iter([pd.concat(list(batches)).sort_values("__order")])
         for batch in batches:
-            _add(kept, kinds, batch)
-        new = results(kept)
-        if kept["rows"] or any(kept["values"]) or is_whole:
-            state.update((json.dumps(kept),))
+            _add(group_state, kinds, batch)
+        new = results(group_state)
+        if group_state["rows"] or any(group_state["values"]) or is_whole:
+            state.update((json.dumps(group_state),))
         elif existed:
             state.remove()
-        had, has = existed and (before > 0 or is_whole), kept["rows"] > 0 or is_whole
-        rows = [(new, kept["rows"], not existed, False, had)]
+        had, has = existed and (before > 0 or is_whole), group_state["rows"] > 0 or is_whole
+        rows = [(new, group_state["rows"], not existed, False, had)]
         if returns_old and had:
             # A result that stays as it was is none that changes
             rows = [(old, before, False, True, has), *rows] if old != new or had != has else []
@@ -160,13 +160,15 @@ def _updater(
     return update
 
 
-def _add(kept: dict[str, Any], kinds: tuple[tuple[str, str], ...], batch: pd.DataFrame) -> None:
+def _add(group_state: dict[str, Any], kinds: tuple[tuple[str, str], ...], batch: pd.DataFrame) -> None:
     """Add rows to what is kept of their group."""
     signs = batch["__sign"].tolist()
-    kept["rows"] += sum(signs)
+    group_state["rows"] += sum(signs)
     for number, (type_, kind) in enumerate(kinds):
         texts = batch[f"__value{number}"].tolist()
-        kept["values"][number] = _added(kept["values"][number], kind, type_, zip(texts, signs, strict=True))
+        group_state["values"][number] = _added(
+            group_state["values"][number], kind, type_, zip(texts, signs, strict=True)
+        )
 
 
 def _empty(kind: str) -> Any:

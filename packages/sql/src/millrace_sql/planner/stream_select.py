@@ -56,8 +56,8 @@ def plan_stream_select(
     if _is_grouped(node):
         return plan_aggregation(analysis, text, node, relation, sources)
     columns = _columns(node, relation)
-    kept = _kept_columns(node, relation, sources)
-    key = tuple(kept[name] for name in relation.key if name in kept)
+    output_names = _kept_columns(node, relation, sources)
+    key = tuple(output_names[name] for name in relation.key if name in output_names)
     names = [name.lower() for name in columns or ()]
     if len(key) < len(relation.key) or any(names.count(name) > 1 for name in key):
         key = ()  # it is left out, or another column has its name
@@ -73,8 +73,8 @@ def plan_stream_select(
     return Relation(
         step,
         columns,
-        {kept[name]: type_ for name, type_ in relation.types.items() if name in kept},
-        frozenset(kept[name] for name in relation.event_time if name in kept),
+        {output_names[name]: type_ for name, type_ in relation.types.items() if name in output_names},
+        frozenset(output_names[name] for name in relation.event_time if name in output_names),
         key,
         relation.scans,
         states=relation.states,
@@ -118,7 +118,7 @@ def _check(text: QueryText, node: exp.Select, relation: Relation, nested: tuple[
 
 def _check_windows(text: QueryText, node: exp.Select, relation: Relation) -> None:
     """Refuse OVER, which Spark has in batches only."""
-    window = next((each for each in node.find_all(exp.Window) if each.find_ancestor(exp.Select) is node), None)
+    window = next((window for window in node.find_all(exp.Window) if window.find_ancestor(exp.Select) is node), None)
     if window is None:
         return
     shown = spark_sql(window)

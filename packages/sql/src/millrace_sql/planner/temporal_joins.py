@@ -35,7 +35,7 @@ def _check(text: QueryText, source: Source, as_of: str, before: tuple[Source, ..
     if "".join(as_of.upper().split()) == "PROCTIME()":
         return
     table, name = _column(as_of)
-    left = [each.relation for each in before if not table or each.alias.lower() == table]
+    left = [other.relation for other in before if not table or other.alias.lower() == table]
     if any(name in relation.processing_time for relation in left):
         return
     if any(name in relation.event_time for relation in left):

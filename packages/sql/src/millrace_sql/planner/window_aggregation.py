@@ -84,10 +84,10 @@ def _check_window_columns(text: QueryText, node: exp.Select, relation: Relation)
 
 def _count_distinct_as_set(node: exp.Select) -> bool:
     """Rewrite COUNT(DISTINCT x), which Spark has in batches only, as the size of the set of x."""
-    found = False
+    is_rewritten = False
     for call in aggregates_of(node):
         if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct):
             target = call.parent if isinstance(call.parent, exp.Filter) else call
             target.replace(parse_expression(set_size(target)))
-            found = True
-    return found
+            is_rewritten = True
+    return is_rewritten

@@ -53,17 +53,17 @@ def split_commands(text: str) -> Sequence[Command | str]:
         return [Command("leave")]
     if word in ("clear", "help", "progress"):
         return [Command(word)]  # type: ignore[arg-type] # one of them
-    if found := _SOURCE.fullmatch(stripped):
-        return [Command("source", _argument(found))]
-    if found := _STOP_JOB.fullmatch(stripped):
-        if found["savepoint"]:
+    if match := _SOURCE.fullmatch(stripped):
+        return [Command("source", _argument(match))]
+    if match := _STOP_JOB.fullmatch(stripped):
+        if match["savepoint"]:
             message = "STOP JOB has no savepoints: a stream has a checkpoint, and the statement continues from it"
             raise ValueError(message)
-        return [Command("stop job", _argument(found))]
-    if found := _LEAVES_LAST.fullmatch(text):
-        return [found["statements"], Command("leave")]
+        return [Command("stop job", _argument(match))]
+    if match := _LEAVES_LAST.fullmatch(text):
+        return [match["statements"], Command("leave")]
     return [text] if stripped else []
 
 
-def _argument(found: re.Match[str]) -> str:
-    return found["quoted"] or found["double_quoted"] or found["plain"] or ""
+def _argument(match: re.Match[str]) -> str:
+    return match["quoted"] or match["double_quoted"] or match["plain"] or ""

@@ -47,14 +47,16 @@ class StatementCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         """Return what may stand at the cursor: names first, then keywords."""
-        found = complete(document.text, document.cursor_position)
-        replaced = document.cursor_position - found.start
-        names = {name for kind in found.names.kinds if kind in self._names for name in self._find(kind, found.names)}
-        prefix = found.prefix.lower()
+        context = complete(document.text, document.cursor_position)
+        replaced = document.cursor_position - context.start
+        names = {
+            name for kind in context.names.kinds if kind in self._names for name in self._find(kind, context.names)
+        }
+        prefix = context.prefix.lower()
         for name in sorted(name for name in names if name.lower().startswith(prefix)):
-            is_name = not found.quote and not name.count(".")
+            is_name = not context.quote and not name.count(".")
             yield Completion(quote_name(name) if is_name else name, start_position=-replaced)
-        for word in found.keywords:
+        for word in context.keywords:
             yield Completion(word, start_position=-replaced)
 
     def _find(self, kind: str, expected: ExpectedNames) -> Iterable[str]:

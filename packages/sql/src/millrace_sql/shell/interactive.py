@@ -128,12 +128,12 @@ class Shell:
 
     def _stop_job(self, job_name: str) -> None:
         wanted = job_name.lower()
-        found = [job for job in self._jobs if any(wanted in _names_of(query) for query in job.queries)]
-        for job in found:
+        jobs = [job for job in self._jobs if any(wanted in _names_of(query) for query in job.queries)]
+        for job in jobs:
             client = job.get_job_client()
             if client is not None:
                 client.cancel().result()
-        self._say(f"Stopped {job_name}" if found else f"There is no job {job_name}; SHOW JOBS lists them")
+        self._say(f"Stopped {job_name}" if jobs else f"There is no job {job_name}; SHOW JOBS lists them")
 
     def _say(self, message: str) -> None:
         self._console.print(Text(message), soft_wrap=True)

@@ -63,13 +63,13 @@ class LiveTable:
         Args:
             count: The most rows to return.
         """
-        found: list[tuple[Any, ...]] = []
+        last_rows: list[tuple[Any, ...]] = []
         with self._lock:
             for rows in reversed(self._rows.values()):
-                found.extend(reversed(rows))
-                if len(found) >= count:
+                last_rows.extend(reversed(rows))
+                if len(last_rows) >= count:
                     break
-        return found[:count][::-1]
+        return last_rows[:count][::-1]
 
 
 class LiveResult:
@@ -110,7 +110,7 @@ class LiveResult:
 
 def _hashable(value: Any) -> Hashable:
     if isinstance(value, dict):
-        return tuple((_hashable(key), _hashable(each)) for key, each in value.items())
+        return tuple((_hashable(key), _hashable(map_value)) for key, map_value in value.items())
     if isinstance(value, list | tuple):
         return tuple(map(_hashable, value))
     if isinstance(value, bytearray):

@@ -52,9 +52,9 @@ class SqlMagics(Magics):
         from millrace_sql.environment import TableEnvironment
 
         namespace = self.shell.user_ns
-        found = namespace.get("table_env")
-        if isinstance(found, TableEnvironment):
-            return found
+        defined = namespace.get("table_env")
+        if isinstance(defined, TableEnvironment):
+            return defined
         environment = TableEnvironment(_session())
         self.shell.push({"table_env": environment})
         return environment

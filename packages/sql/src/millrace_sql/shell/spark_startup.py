@@ -56,8 +56,8 @@ def startup_output_held_back() -> Iterator[Callable[[], None]]:
 
 
 def _reason(written: str) -> str | None:
-    found = _JAVA_ERROR.search(written)
-    return found[1] if found else None
+    match = _JAVA_ERROR.search(written)
+    return match[1] if match else None
 
 
 class _HeldBackPipe:

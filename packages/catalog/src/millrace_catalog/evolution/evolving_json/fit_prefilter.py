@@ -141,8 +141,8 @@ class _ShapeBuilder:
 
         def check(values: list[Any]) -> bool:
             types = list(map(type_of, values))
-            different = {id(each): each for each in types}.values()
-            return all(fitting_type(type_, each) == type_ for each in different)
+            different = {id(inferred): inferred for inferred in types}.values()
+            return all(fitting_type(type_, inferred) == type_ for inferred in different)
 
         return ExpectedShape(Any, check)
 

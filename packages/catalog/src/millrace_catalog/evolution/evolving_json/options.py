@@ -59,7 +59,7 @@ class EvolvingJsonOptions:
         parse=parse_fixed_types,
         doc="The current columns, as id BIGINT, name STRING; none to wait for the first key. Set by catalogs.",
     )
-    given: tuple[tuple[str, str], ...] = option(
+    json_options: tuple[tuple[str, str], ...] = option(
         "json.*", default=(), doc="The options of json, and those by which its columns are inferred."
     )
 
@@ -73,4 +73,4 @@ class EvolvingJsonOptions:
     @cached_property
     def parsed(self) -> ParsedOptions:
         """Parsed options of json."""
-        return parse_json_options(dict(self.given))
+        return parse_json_options(dict(self.json_options))

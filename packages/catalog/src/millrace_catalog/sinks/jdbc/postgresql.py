@@ -112,7 +112,7 @@ class PostgreSQL(SqlDialect):
         types = before.types
         changes = []
         for column in after:
-            old, new = (with_nullability(each, True) for each in (types[column.name], column.type))
+            old, new = (with_nullability(type_, True) for type_ in (types[column.name], column.type))
             if old != new:
                 name, value = self.quote(column.name), self._cast(column.name, old, new, zone)
                 changes.append(f"ALTER COLUMN {name} TYPE {self.sql_type(stored_scalar(new))} USING {value}")
@@ -120,7 +120,7 @@ class PostgreSQL(SqlDialect):
 
     def rows(self, columns: Sequence[RowColumn]) -> str:
         """Read each value as what the table stores; the text of JSON stays as it is, which jsonb would rewrite."""
-        types = ", ".join(f"{self.quote(each.name)} {self._record_type(each)}" for each in columns)
+        types = ", ".join(f"{self.quote(column.name)} {self._record_type(column)}" for column in columns)
         return f"json_to_recordset(CAST(? AS json)) AS {ROWS} ({types})"
 
     def value(self, column: RowColumn) -> str:

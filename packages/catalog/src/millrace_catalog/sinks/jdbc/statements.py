@@ -33,23 +33,23 @@ class RowStatements:
     ) -> RowStatements:
         """Make them of the columns that rows have, and those of the table."""
         types = stored.types
-        columns = (RowColumn(each.name, each.type, stored_scalar(types[each.name])) for each in rows)
+        columns = (RowColumn(column.name, column.type, stored_scalar(types[column.name])) for column in rows)
         return cls(dialect, table, tuple(columns), tuple(primary_key))
 
     @property
     def normalized_keys(self) -> Mapping[str, str]:
         """The kinds of the types of those key columns of which several texts mean the same value."""
-        kinds = {each.name: each.type.kind for each in self._keys if isinstance(each.type, ScalarType)}
+        kinds = {column.name: column.type.kind for column in self._keys if isinstance(column.type, ScalarType)}
         return {name: kind for name, kind in kinds.items() if kind in NORMALIZED_KINDS}
 
     @property
     def recoding(self) -> RowRecoding:
         """The values that rows must have otherwise than JSON usually has them."""
-        types = {each.name: each.stored.kind for each in self._keys}
+        types = {column.name: column.stored.kind for column in self._keys}
         is_hex, is_binary = self.dialect.bytes_text == "hex", self.dialect.reads_decimals_inexactly
         return RowRecoding(
-            frozenset(each.name for each in self.columns if is_hex and each.is_bytes),
-            frozenset(each.name for each in self.columns if is_binary and each.stored.kind == "DOUBLE"),
+            frozenset(column.name for column in self.columns if is_hex and column.is_bytes),
+            frozenset(column.name for column in self.columns if is_binary and column.stored.kind == "DOUBLE"),
             {name: kind for name, kind in self.normalized_keys.items() if types[name] == "STRING"},
         )
 
@@ -63,13 +63,13 @@ class RowStatements:
         """The statement that inserts rows, or updates those with their keys."""
         return self.upsert_keeping(())
 
-    def upsert_keeping(self, kept: Collection[str]) -> str:
+    def upsert_keeping(self, kept_names: Collection[str]) -> str:
         """Return the statement of `upsert` that keeps the table's values of some columns; new rows have NULL there."""
         quote = self.dialect.quote
-        others = [quote(each.name) for each in self.columns if each.name not in self.primary_key]
+        others = [quote(column.name) for column in self.columns if column.name not in self.primary_key]
         action = f"UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in others)}" if others else "NOTHING"
         # Without a condition SQLite would take ON for that of a join
-        return f"{self._insert(kept)} WHERE true ON CONFLICT ({self.dialect.names(self.primary_key)}) DO {action}"
+        return f"{self._insert(kept_names)} WHERE true ON CONFLICT ({self.dialect.names(self.primary_key)}) DO {action}"
 
     @property
     def insert_missing(self) -> str:
@@ -89,21 +89,23 @@ class RowStatements:
         """The statement that deletes all rows, without a parameter; readers see the table as it was until the end."""
         return f"DELETE FROM {self._name}"  # noqa: S608 (quoted)
 
-    def _insert(self, kept: Collection[str] = ()) -> str:
-        names = self.dialect.names(each.name for each in self.columns)
+    def _insert(self, kept_names: Collection[str] = ()) -> str:
+        names = self.dialect.names(column.name for column in self.columns)
         # Databases check NOT NULL before they look for the row of the key, so that the row has its values again
         values = ", ".join(
-            f"(SELECT t.{self.dialect.quote(each.name)} FROM {self._name} AS t WHERE {self._same_key})"  # noqa: S608 (quoted)
-            if each.name in kept
-            else self.dialect.value(each)
-            for each in self.columns
+            f"(SELECT t.{self.dialect.quote(column.name)} FROM {self._name} AS t WHERE {self._same_key})"  # noqa: S608 (quoted)
+            if column.name in kept_names
+            else self.dialect.value(column)
+            for column in self.columns
         )
         source = self.dialect.rows(self.columns)
         return f"INSERT INTO {self._name} ({names}) SELECT {values} FROM {source}"  # noqa: S608 (quoted)
 
     @property
     def _same_key(self) -> str:
-        return " AND ".join(f"t.{self.dialect.quote(each.name)} = {self.dialect.value(each)}" for each in self._keys)
+        return " AND ".join(
+            f"t.{self.dialect.quote(column.name)} = {self.dialect.value(column)}" for column in self._keys
+        )
 
     @property
     def _name(self) -> str:
@@ -111,5 +113,5 @@ class RowStatements:
 
     @property
     def _keys(self) -> tuple[RowColumn, ...]:
-        by_name = {each.name: each for each in self.columns}
+        by_name = {column.name: column for column in self.columns}
         return tuple(by_name[name] for name in self.primary_key)

@@ -91,9 +91,10 @@ class DatabaseTable:
         return Schema(
             tuple(
                 Column(
-                    each.name, with_nullability(each.type, types[each.name].nullable if each.name in types else True)
+                    column.name,
+                    with_nullability(column.type, types[column.name].nullable if column.name in types else True),
                 )
-                for each in after
+                for column in after
             )
         )
 

@@ -43,9 +43,9 @@ class RowEncoder:
         final = final_changes(changes, key)
         deleted = read_rows(final.deletes, "before", pa.schema([schema.field(name) for name in key.names]))
         upserted = _with_flag(read_rows(final.upserts, "after", schema), is_deleted=False)
-        kept = final.upserts.column("kept").to_pylist()
-        for name in sorted({name for names in kept if names for name in names} & set(schema.names)):
-            flags = pa.array([name in (names or ()) for names in kept], pa.bool_())
+        kept_names = final.upserts.column("kept").to_pylist()
+        for name in sorted({name for names in kept_names if names for name in names} & set(schema.names)):
+            flags = pa.array([name in (names or ()) for names in kept_names], pa.bool_())
             upserted = upserted.append_column(kept_flag(schema.get_field_index(name)), flags)
         rows = together([no_rows(schema), _with_flag(deleted, is_deleted=True), upserted])
         for start in range(0, rows.num_rows, _CHUNK_ROWS):

@@ -96,8 +96,8 @@ class DeltaPipelineSink(PipelineSink):
         schemas = {name: arrow_schema(columns_of(table)) for name, table in tables.items()}
         keys = {name: key_schema(table) for name, table in tables.items()}
         chunks: dict[str, list[pa.Table]] = {name: [] for name in tables}
-        found = map_tables(batch, RowEncoder(schemas, keys), keys, CHUNK_COLUMNS)
-        for chunk in found.toLocalIterator(prefetchPartitions=True):
+        encoded_chunks = map_tables(batch, RowEncoder(schemas, keys), keys, CHUNK_COLUMNS)
+        for chunk in encoded_chunks.toLocalIterator(prefetchPartitions=True):
             chunks[chunk["table"]].append(read_rows_of(bytes(chunk["rows"])))
         # 3. A commit for each table, some at a time
         each_table(lambda table: self._write(batch, table, chunks[table.id]), tables.values(), at_once)

@@ -144,8 +144,10 @@ class DeltaSinkTable:
             check_types(self._id, columns_of(table), _columns(delta))
             if truncate or not table.primary_key:
                 extra = [DELETED, *kept_flags(rows)]
-                kept = _completed(rows.filter(pa.compute.invert(rows[DELETED])).drop_columns(extra), delta)
-                write_deltalake(delta, kept, mode="overwrite" if truncate else "append", commit_properties=properties)
+                inserts = _completed(rows.filter(pa.compute.invert(rows[DELETED])).drop_columns(extra), delta)
+                write_deltalake(
+                    delta, inserts, mode="overwrite" if truncate else "append", commit_properties=properties
+                )
             else:
                 _merge(delta, rows, table.primary_key, properties)
             sizes: list[int] = pa.table(delta.get_add_actions())["size_bytes"].to_pylist()
@@ -252,7 +254,7 @@ def columns_of(table: PipelineTable) -> Schema:
         SchemaError: It can have no such type.
     """
     columns = from_spark_schema(table.schema)
-    return Schema(tuple(Column(each.name, _stored(each.type, table.id)) for each in columns))
+    return Schema(tuple(Column(column.name, _stored(column.type, table.id)) for column in columns))
 
 
 def arrow_schema(columns: Schema) -> pa.Schema:
@@ -263,7 +265,7 @@ def arrow_schema(columns: Schema) -> pa.Schema:
 def _columns(delta: DeltaTable) -> Schema:
     schema: Any = pa.schema(delta.schema().to_arrow())
     columns = from_spark_schema(from_arrow_schema(schema))
-    return Schema(tuple(Column(each.name, deeply_nullable(each.type)) for each in columns))
+    return Schema(tuple(Column(column.name, deeply_nullable(column.type)) for column in columns))
 
 
 def _stored(type_: DataType, table: str) -> DataType:
@@ -273,7 +275,7 @@ def _stored(type_: DataType, table: str) -> DataType:
     if isinstance(type_, MapType):
         return MapType(with_nullability(_stored(type_.key, table), False), _stored(type_.value, table))
     if isinstance(type_, RowType):
-        return RowType(tuple(Column(each.name, _stored(each.type, table)) for each in type_.fields))
+        return RowType(tuple(Column(field.name, _stored(field.type, table)) for field in type_.fields))
     if type_.kind == "VARIANT":
         raise SchemaError(f"table {table!r} has a VARIANT, which sink delta does not write: cast it to STRING")
     return STRING if type_.kind in ("TIME", "NULL") else type_

@@ -164,8 +164,8 @@ class IcebergCatalog:
 
     def file_properties(self, java_table: Any) -> tuple[tuple[str, str], ...]:
         """Return the properties by which executors reach a table's files."""
-        found = self._file_properties | dict(java_table.io().properties())
-        return tuple((name, str(found[name])) for name in FILE_PROPERTIES if found.get(name))
+        properties = self._file_properties | dict(java_table.io().properties())
+        return tuple((name, str(properties[name])) for name in FILE_PROPERTIES if properties.get(name))
 
     @contextmanager
     def errors(self, problem: str) -> Iterator[None]:
@@ -221,9 +221,9 @@ class IcebergTable:
         """
         schema = self._schema()
         names = {field.name for field in table.schema}
-        stored = [each["name"] for each in schema["fields"]]
+        stored = [field["name"] for field in schema["fields"]]
         check_case(tuple(dict.fromkeys((*stored, *table.schema.names))), f"table {self._id!r}")
-        required = [each["name"] for each in schema["fields"] if each["required"] and each["name"] not in names]
+        required = [field["name"] for field in schema["fields"] if field["required"] and field["name"] not in names]
         if required:
             raise SchemaError(
                 f"Iceberg: table {self._id!r} has NOT NULL columns that the pipeline has not: {', '.join(required)}"
@@ -240,8 +240,8 @@ class IcebergTable:
         """Return the last micro-batch of a pipeline that the table has."""
         with self._catalog.errors(f"table {self._id!r} cannot be read"):
             self._java.refresh()
-            found = self._java.properties().get(_BATCH + pipeline)
-        return None if found is None else int(found)
+            last = self._java.properties().get(_BATCH + pipeline)
+        return None if last is None else int(last)
 
     def rows_with(
         self, key: Sequence[str], columns: Collection[str], values: Mapping[str, Collection[Any]]
@@ -284,11 +284,11 @@ class IcebergTable:
         )
 
     def _partition(self, schema: Mapping[str, Any]) -> tuple[PartitionField, ...]:
-        names = {each["id"]: each["name"] for each in schema["fields"]}
+        names = {field["id"]: field["name"] for field in schema["fields"]}
         spec = json.loads(self._iceberg.PartitionSpecParser.toJson(self._java.spec()))
         return tuple(
-            PartitionField(names.get(each["source-id"], f"with id {each['source-id']}"), each["transform"])
-            for each in spec["fields"]
+            PartitionField(names.get(field["source-id"], f"with id {field['source-id']}"), field["transform"])
+            for field in spec["fields"]
         )
 
     def _spec_of_all_partitions(self) -> int:
@@ -298,21 +298,21 @@ class IcebergTable:
                 return int(id_)
         # Made by leaving all partitions and coming back to them, in one commit
         spec = json.loads(self._iceberg.PartitionSpecParser.toJson(self._java.spec()))
-        names = {each["id"]: each["name"] for each in self._schema()["fields"]}
+        names = {field["id"]: field["name"] for field in self._schema()["fields"]}
         transaction = self._java.newTransaction()
         update = transaction.updateSpec()
-        for each in spec["fields"]:
-            update = update.removeField(each["name"])
+        for field in spec["fields"]:
+            update = update.removeField(field["name"])
         update.commit()
-        fields = [PartitionField(names[each["source-id"]], each["transform"]) for each in spec["fields"]]
+        fields = [PartitionField(names[field["source-id"]], field["transform"]) for field in spec["fields"]]
         self._catalog._set_partition(transaction, fields)
         transaction.commitTransaction()
         self._java.refresh()
         return self._spec_of_all_partitions()
 
     def _schema(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._iceberg.SchemaParser.toJson(self._java.schema()))
-        return found
+        schema: dict[str, Any] = json.loads(self._iceberg.SchemaParser.toJson(self._java.schema()))
+        return schema
 
     def _format_version(self) -> int:
         return int(self._java.operations().current().formatVersion())
@@ -323,14 +323,14 @@ class IcebergTable:
         Raises:
             SchemaError: Somebody has dropped one.
         """
-        check_columns(self._id, columns, [each["name"] for each in self._schema()["fields"]])
+        check_columns(self._id, columns, [field["name"] for field in self._schema()["fields"]])
 
     def _check_written(self, schema: Any, columns: Sequence[str]) -> None:
         """Check that the columns of files, which are known by their ids, are still those of the table."""
         if self._target is None or schema.schemaId() == self._target[0][0]:
             return
         now, then = (
-            {each["name"]: each["id"] for each in json.loads(text)["fields"]}
+            {field["name"]: field["id"] for field in json.loads(text)["fields"]}
             for text in (self._iceberg.SchemaParser.toJson(schema), self._target[1].schema)
         )
         check_columns(self._id, columns, [name for name, id_ in now.items() if then.get(name) == id_])
@@ -377,8 +377,8 @@ class IcebergTable:
         with self._catalog.errors(f"table {self._id!r} cannot be written"):
             # 1. The table as it is now
             transaction = self._java.newTransaction()
-            found = transaction.table().properties().get(_BATCH + pipeline)
-            if found is not None and int(found) >= batch:
+            last = transaction.table().properties().get(_BATCH + pipeline)
+            if last is not None and int(last) >= batch:
                 return None
             self._check_written(transaction.table().schema(), columns)
             # 2. The number of the micro-batch, which outlives the snapshot

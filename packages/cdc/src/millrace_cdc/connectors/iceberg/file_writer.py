@@ -52,15 +52,15 @@ class IcebergFileWriter:
     Args:
         targets: The tables, by id.
         prefix: What the names of all files begin with.
-        kept: For tables whose rows lack values, the rows of the table that have these, as a file of Parquet.
+        kept_rows: For tables whose rows lack values, the rows of the table that have these, as a file of Parquet.
     """
 
     def __init__(
-        self, targets: Mapping[str, IcebergTarget], prefix: str, kept: Mapping[str, bytes] | None = None
+        self, targets: Mapping[str, IcebergTarget], prefix: str, kept_rows: Mapping[str, bytes] | None = None
     ) -> None:
         self._targets = targets
         self._prefix = prefix
-        self._kept = kept or {}
+        self._kept_rows = kept_rows or {}
 
     def __call__(self, table: str, part: int, changes: pa.Table) -> str:
         """Write the changes of a part of a table; return the entries of the files, as JSON.
@@ -73,19 +73,19 @@ class IcebergFileWriter:
         key = pa.schema([schema.field(name) for name in target.key])
         final = final_changes(changes, key)
         rows = read_rows(final.upserts, "after", schema)
-        kept = final.upserts.column("kept")
-        if table in self._kept and kept.null_count < len(kept):
-            known = pq.read_table(io.BytesIO(self._kept[table]))
-            rows = with_table_values(rows, kept.to_pylist(), known, target.key)
+        kept_names = final.upserts.column("kept")
+        if table in self._kept_rows and kept_names.null_count < len(kept_names):
+            known = pq.read_table(io.BytesIO(self._kept_rows[table]))
+            rows = with_table_values(rows, kept_names.to_pylist(), known, target.key)
         entries: list[dict[str, Any]] = []
         if target.key and not target.is_empty:
             keys = pa.concat_tables([rows.select(target.key).cast(key), read_rows(final.deletes, "before", key)])
-            ids = [field_id(each) for each in key]
+            ids = [field_id(field) for field in key]
             entries.append(self._write(target, part, "deletes", keys, target.delete_spec_id, equality_ids=ids))
         if rows.num_rows:
-            for each in partitions(rows, target.partition):
-                written = rows.take(each.rows) if target.partition else rows
-                entries.append(self._write(target, part, "data", written, target.spec_id, each.values))
+            for partition in partitions(rows, target.partition):
+                written = rows.take(partition.rows) if target.partition else rows
+                entries.append(self._write(target, part, "data", written, target.spec_id, partition.values))
         return json.dumps(entries)
 
     def _write(

@@ -38,13 +38,13 @@ def metrics(rows: pa.Table) -> dict[str, Any]:
                 lower[id_] = low.hex().upper()
             if high is not None:
                 upper[id_] = high.hex().upper()
-    found: dict[str, dict[int, Any]] = {
+    by_metric: dict[str, dict[int, Any]] = {
         "value-counts": counts,
         "null-value-counts": nulls,
         "lower-bounds": lower,
         "upper-bounds": upper,
     }
-    return {name: {"keys": list(each), "values": list(each.values())} for name, each in found.items()}
+    return {name: {"keys": list(by_field), "values": list(by_field.values())} for name, by_field in by_metric.items()}
 
 
 def field_id(field: pa.Field) -> int:

@@ -17,15 +17,15 @@ def parse_partition_keys(text: str) -> tuple[tuple[str, tuple[PartitionField, ..
     Raises:
         ValueError: A part is no table with partition keys.
     """
-    found: dict[str, tuple[PartitionField, ...]] = {}
+    fields_by_table: dict[str, tuple[PartitionField, ...]] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         table, colon, keys = part.partition(":")
         if not (table.strip() and colon and keys.strip()):
             raise ValueError("expected tables and their partition keys, such as shop.orders:country;shop.users:day(at)")
-        if table.strip() in found:
+        if table.strip() in fields_by_table:
             raise ValueError(f"table {table.strip()!r} is named twice")
-        found[table.strip()] = tuple(parse_partition_field(key) for key in keys.split(","))
-    return tuple(found.items())
+        fields_by_table[table.strip()] = tuple(parse_partition_field(key) for key in keys.split(","))
+    return tuple(fields_by_table.items())
 
 
 @dataclass(frozen=True, kw_only=True)

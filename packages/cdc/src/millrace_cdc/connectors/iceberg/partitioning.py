@@ -53,17 +53,17 @@ def parse_partition_field(text: str) -> PartitionField:
     Raises:
         ValueError: It is something else, or a transform that pipelines do not write.
     """
-    found = _TEXT.fullmatch(text.strip())
-    if found is None or (found["transform"] is None) != (")" not in text):
+    match = _TEXT.fullmatch(text.strip())
+    if match is None or (match["transform"] is None) != (")" not in text):
         raise ValueError(f"{text!r} is no partition key: expected column, day(column) or truncate[10](column)")
-    transform = (found["transform"] or "identity").lower()
-    if transform not in TRANSFORMS or (transform == "truncate") != (found["width"] is not None):
+    transform = (match["transform"] or "identity").lower()
+    if transform not in TRANSFORMS or (transform == "truncate") != (match["width"] is not None):
         raise ValueError(
             f"partition key {text!r} is not supported: give a column by itself, or in one of year(), month(), day(), "
             f"hour() and truncate[width]()"
         )
-    width = "" if found["width"] is None else f"[{int(found['width'])}]"
-    return PartitionField(found["column"].strip(), transform + width)
+    width = "" if match["width"] is None else f"[{int(match['width'])}]"
+    return PartitionField(match["column"].strip(), transform + width)
 
 
 def check_transform(transform: str, type_: pa.DataType, column: str) -> None:
@@ -92,13 +92,15 @@ def partitions(rows: pa.Table, fields: Sequence[PartitionField]) -> Iterator[Par
     if not fields:
         yield Partition((), pa.array(range(rows.num_rows), pa.int64()))
         return
-    columns = {str(number): transformed(rows.column(each.column), each.transform) for number, each in enumerate(fields)}
+    columns = {
+        str(number): transformed(rows.column(field.column), field.transform) for number, field in enumerate(fields)
+    }
     names = list(columns)
     keys = pa.table({**columns, _INDEX: pa.array(range(rows.num_rows), pa.int64())})
     groups = keys.group_by(names, use_threads=False).aggregate([(_INDEX, "list")])
     values: list[Mapping[str, Any]] = groups.select(names).to_pylist()
-    for each, group in zip(values, groups.column(f"{_INDEX}_list"), strict=True):
-        yield Partition(tuple(_json(each[name]) for name in names), group.values)
+    for key, group in zip(values, groups.column(f"{_INDEX}_list"), strict=True):
+        yield Partition(tuple(_json(key[name]) for name in names), group.values)
 
 
 def transformed(column: pa.ChunkedArray, transform: str) -> pa.ChunkedArray:

@@ -21,8 +21,8 @@ def rows_as_file(jvm: Any, table: Any, columns: Sequence[str], values: Mapping[s
     iceberg = jvm.org.apache.iceberg
     terms = iceberg.expressions.Expressions
     condition = terms.alwaysTrue()
-    for name, found in values.items():
-        condition = getattr(terms, "and")(condition, getattr(terms, "in")(name, list(found)))
+    for name, column_values in values.items():
+        condition = getattr(terms, "and")(condition, getattr(terms, "in")(name, list(column_values)))
     schema = table.schema().select(list(columns))
     rows = iceberg.data.IcebergGenerics.read(table).project(schema).where(condition).build()
     try:
@@ -47,6 +47,6 @@ def _write_all(writer: Any, arguments: Any) -> None:
         writer: A writer of a file.
         arguments: An array with the rows.
     """
-    methods = (each for each in writer.getClass().getMethods() if each.getName() == "write")
-    (method,) = (each for each in methods if each.getParameterTypes()[0].getName() == "java.lang.Iterable")
+    methods = (method for method in writer.getClass().getMethods() if method.getName() == "write")
+    (method,) = (method for method in methods if method.getParameterTypes()[0].getName() == "java.lang.Iterable")
     method.invoke(writer, arguments)

@@ -62,13 +62,13 @@ def iceberg_schema(table: PipelineTable) -> dict[str, Any]:
     """
     check_case(tuple(table.schema.names), f"table {table.id!r}")
     ids = itertools.count(1)
-    fields = [_field(each, ids, is_key=each.name in table.primary_key) for each in table.schema]
-    keys = [each for each in fields if each["required"]]
-    found: dict[str, Any] = {"type": "struct", "schema-id": 0, "fields": fields}
+    fields = [_field(column, ids, is_key=column.name in table.primary_key) for column in table.schema]
+    keys = [field for field in fields if field["required"]]
+    schema: dict[str, Any] = {"type": "struct", "schema-id": 0, "fields": fields}
     # Identifiers are what readers may rely on; Iceberg allows no floating point numbers
-    if keys and not any(each["type"] in _NO_IDENTIFIERS for each in keys):
-        found["identifier-field-ids"] = [each["id"] for each in keys]
-    return found
+    if keys and not any(field["type"] in _NO_IDENTIFIERS for field in keys):
+        schema["identifier-field-ids"] = [field["id"] for field in keys]
+    return schema
 
 
 def iceberg_type(type_: sql.DataType, ids: Iterator[int] | None = None) -> IcebergType:
@@ -81,7 +81,7 @@ def iceberg_type(type_: sql.DataType, ids: Iterator[int] | None = None) -> Icebe
     if isinstance(type_, sql.DecimalType):
         return f"decimal({type_.precision}, {type_.scale})"
     if isinstance(type_, sql.StructType):
-        return {"type": "struct", "fields": [_field(each, ids) for each in type_]}
+        return {"type": "struct", "fields": [_field(field, ids) for field in type_]}
     if isinstance(type_, sql.ArrayType):
         element = next(ids), iceberg_type(type_.elementType, ids)
         return {"type": "list", "element-id": element[0], "element": element[1], "element-required": False}
@@ -107,9 +107,9 @@ def can_promote(before: IcebergType, after: IcebergType) -> bool:
     if isinstance(before, str) or isinstance(after, str) or before["type"] != after["type"]:
         return False
     if before["type"] == "struct":
-        types = {each["name"]: each["type"] for each in after["fields"]}
-        kept = [(each["type"], types.get(each["name"])) for each in before["fields"]]
-        return all(new is not None and can_promote(old, new) for old, new in kept)
+        types = {field["name"]: field["type"] for field in after["fields"]}
+        pairs = [(field["type"], types.get(field["name"])) for field in before["fields"]]
+        return all(new is not None and can_promote(old, new) for old, new in pairs)
     if before["type"] == "list":
         return can_promote(before["element"], after["element"])
     return without_ids(before["key"]) == without_ids(after["key"]) and can_promote(before["value"], after["value"])
@@ -120,17 +120,17 @@ def widened(schema: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, A
 
     Columns that are added cannot be NOT NULL, and those that are there stay so.
     """
-    existing = {each["name"]: each for each in schema["fields"]}
+    existing = {field["name"]: field for field in schema["fields"]}
     fields = []
-    for each in wanted["fields"]:
-        found = existing.get(each["name"], {"type": each["type"], "required": False})
-        type_ = each["type"] if can_promote(found["type"], each["type"]) else found["type"]
-        fields.append({**each, "type": type_, "required": found["required"]})
+    for field in wanted["fields"]:
+        current = existing.get(field["name"], {"type": field["type"], "required": False})
+        type_ = field["type"] if can_promote(current["type"], field["type"]) else current["type"]
+        fields.append({**field, "type": type_, "required": current["required"]})
     return {"type": "struct", "fields": fields}
 
 
 def _is_wider_decimal(before: IcebergType, after: IcebergType) -> bool:
-    narrow, wide = (_DECIMAL.fullmatch(str(each)) for each in (before, after))
+    narrow, wide = (_DECIMAL.fullmatch(str(type_)) for type_ in (before, after))
     return bool(narrow and wide and narrow[2] == wide[2] and int(narrow[1]) <= int(wide[1]))
 
 
@@ -143,7 +143,7 @@ def without_ids(type_: IcebergType) -> IcebergType:
         if name in type_:
             parts[name] = without_ids(type_[name])
     if "fields" in type_:
-        parts["fields"] = [(each["name"], without_ids(each["type"])) for each in type_["fields"]]
+        parts["fields"] = [(field["name"], without_ids(field["type"])) for field in type_["fields"]]
     return parts
 
 
@@ -157,7 +157,7 @@ def arrow_schema(schema: Mapping[str, Any]) -> pa.Schema:
 
 
 def _arrow_fields(type_: Mapping[str, Any]) -> list[pa.Field]:
-    return [_arrow_field(each["name"], each["id"], each["type"], each["required"]) for each in type_["fields"]]
+    return [_arrow_field(field["name"], field["id"], field["type"], field["required"]) for field in type_["fields"]]
 
 
 def _arrow_field(name: str, id_: int, type_: IcebergType, required: bool) -> pa.Field:

@@ -74,14 +74,14 @@ class IcebergPipelineSink(PipelineSink):
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""
-        given = dict(self.options.catalog_properties)
-        if (self.options.catalog is None) == (not given):
+        properties = dict(self.options.catalog_properties)
+        if (self.options.catalog is None) == (not properties):
             yield OptionProblem(
                 "catalog",
                 "either 'catalog', the name of a catalog in Spark's settings, or 'catalog.properties.*' is needed, "
                 "such as catalog.properties.type: hadoop and catalog.properties.warehouse: /warehouse",
             )
-        elif given and not any(name in given for name in _CATALOGS):
+        elif properties and not any(name in properties for name in _CATALOGS):
             yield OptionProblem(
                 "catalog.properties.type",
                 "'catalog.properties.type' (hadoop, hive, rest, jdbc, glue) or 'catalog.properties.catalog-impl' is "
@@ -110,8 +110,8 @@ class IcebergPipelineSink(PipelineSink):
     def write(self, batch: ChangeBatch) -> None:
         """Write the files of all tables in one job, and commit each table: see `PipelineSink.write`."""
         catalog = self._open(batch.spark)
-        found = each_table(lambda each: self._table(catalog, each), batch.tables.values(), _AT_ONCE)
-        tables = dict(zip(batch.tables, found, strict=True))
+        iceberg_tables = each_table(lambda table: self._table(catalog, table), batch.tables.values(), _AT_ONCE)
+        tables = dict(zip(batch.tables, iceberg_tables, strict=True))
         # The next one may be this one again
         is_first, self._is_first = self._is_first, True
         if is_first:
@@ -126,10 +126,10 @@ class IcebergPipelineSink(PipelineSink):
     def _write(self, batch: ChangeBatch, tables: Mapping[str, IcebergTable]) -> None:
         keys = {name: batch.tables[name].primary_key for name in tables}
         targets = {name: table.target(keys[name]) for name, table in tables.items()}
-        kept = {} if batch.partial.isdisjoint(tables) else self._kept_values(batch, tables)
-        writer = IcebergFileWriter(targets, f"{batch.pipeline[:8]}-{batch.id:08d}", kept)
-        found = collect_results(batch, writer, {name: key_schema(batch.tables[name]) for name in tables})
-        entries = {name: [entry for text in texts for entry in json.loads(text)] for name, texts in found.items()}
+        kept_rows = {} if batch.partial.isdisjoint(tables) else self._kept_values(batch, tables)
+        writer = IcebergFileWriter(targets, f"{batch.pipeline[:8]}-{batch.id:08d}", kept_rows)
+        results = collect_results(batch, writer, {name: key_schema(batch.tables[name]) for name in tables})
+        entries = {name: [entry for text in texts for entry in json.loads(text)] for name, texts in results.items()}
         written = [name for name in tables if entries.get(name) or name in batch.truncated]
         for name in batch.tables.keys() - set(written):
             batch.note_written(name)
@@ -149,8 +149,8 @@ class IcebergPipelineSink(PipelineSink):
             for column, value in exact_json.decode(bytes(row["key"])).items():
                 if iceberg_type(table.schema[column].dataType) in _PLAIN_TYPES:
                     values[table.id].setdefault(column, set()).add(value)
-        found = {name: tables[name].rows_with(key, columns[name], values[name]) for name, key in keys.items()}
-        return {name: rows for name, rows in found.items() if rows is not None}
+        rows_by_table = {name: tables[name].rows_with(key, columns[name], values[name]) for name, key in keys.items()}
+        return {name: rows for name, rows in rows_by_table.items() if rows is not None}
 
     def _commit(self, table: IcebergTable, name: str, entries: Sequence[Mapping[str, Any]], batch: ChangeBatch) -> None:
         with blamed_on(name):
@@ -187,19 +187,19 @@ class IcebergPipelineSink(PipelineSink):
 
     def _table(self, catalog: IcebergCatalog, table: PipelineTable) -> IcebergTable:
         with blamed_on(table.id):
-            found = self._existing(catalog, table)
-            found.check_columns(table.schema.names)
-        return found
+            iceberg_table = self._existing(catalog, table)
+            iceberg_table.check_columns(table.schema.names)
+        return iceberg_table
 
     def _existing(self, catalog: IcebergCatalog, table: PipelineTable) -> IcebergTable:
-        found = catalog.table(table.id)
-        if found is None:
+        iceberg_table = catalog.table(table.id)
+        if iceberg_table is None:
             raise missing_table(table.id, f"{catalog.name(table.id)} in the catalog, which does not have it")
-        return found
+        return iceberg_table
 
     def _partition(self, table: PipelineTable) -> tuple[PartitionField, ...]:
-        given = dict(self.options.partition_keys).get(table.id)
-        return given if given is not None else tuple(PartitionField(name) for name in table.partition_keys)
+        fields = dict(self.options.partition_keys).get(table.id)
+        return fields if fields is not None else tuple(PartitionField(name) for name in table.partition_keys)
 
     def _open(self, spark: SparkSession) -> IcebergCatalog:
         if self._catalog is None:

@@ -54,17 +54,17 @@ def found_tables(settings: PollingSettings) -> list[SourceTable]:
         TableSinkError: The database cannot be asked.
     """
     with table_reader(settings.login) as reader:
-        found = _tables(reader, settings)
-    if not found:
+        tables = _tables(reader, settings)
+    if not tables:
         raise OptionsError("source", (f"option 'tables': {settings.login!r} has no table {settings.tables!r}",))
-    for table in found:
+    for table in tables:
         if settings.column is not None and settings.column not in table.schema.types:
             names = ", ".join(table.schema.names)
             raise OptionsError(
                 "source",
                 (f"option 'scan.incremental.column': table {table.id} has no column {settings.column!r}, but {names}",),
             )
-    return found
+    return tables
 
 
 def _tables(reader: DatabaseReader, settings: PollingSettings) -> list[SourceTable]:
@@ -75,10 +75,10 @@ def _tables(reader: DatabaseReader, settings: PollingSettings) -> list[SourceTab
 
 def read_changes(spark: SparkSession, settings: PollingSettings) -> DataFrame:
     """Return a stream of messages."""
-    given = settings
+    polling_settings = settings
 
     class JdbcSource(JdbcDataSource):
-        settings = given
+        settings = polling_settings
 
     spark.dataSource.register(JdbcSource)
     return stream_reader(spark, "tables").format(JdbcSource.name()).load()
@@ -153,8 +153,8 @@ class JdbcStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _look(self, start: Offset) -> Offset:
         with table_reader(self._settings.login) as reader:
-            found = {table.id: self._position(reader, table) for table in _tables(reader, self._settings)}
-        return start | {table: position for table, position in found.items() if position is not None}
+            positions = {table.id: self._position(reader, table) for table in _tables(reader, self._settings)}
+        return start | {table: position for table, position in positions.items() if position is not None}
 
     def _position(self, reader: DatabaseReader, table: SourceTable) -> list[Any] | None:
         column = self._settings.column

@@ -47,10 +47,10 @@ class TablePosition:
         digests: set[str] = set()
         count = total = 0
         for row in rows:
-            found = digest(row)
-            count, total = count + 1, (total + int(found, 16)) % _MODULUS
+            row_digest = digest(row)
+            count, total = count + 1, (total + int(row_digest, 16)) % _MODULUS
             if count <= MOST_ROWS:
-                digests.add(found)
+                digests.add(row_digest)
         return cls(value, frozenset(digests) if count <= MOST_ROWS else frozenset(), count, total)
 
     @property

@@ -93,18 +93,18 @@ class DatabaseReader(ABC):
 
     def table(self, table: str) -> SourceTable | None:
         """Look up a table; None where there is none."""
-        found = [(str(name), str(type_)) for name, type_, _ in self.query(self.dialect.columns_query(table))]
-        if not found:
+        native_types = [(str(name), str(type_)) for name, type_, _ in self.query(self.dialect.columns_query(table))]
+        if not native_types:
             return None
-        columns = tuple(Column(name, self._type(type_)) for name, type_ in found)
-        return SourceTable(table, Schema(columns), self._primary_key(table), dict(found))
+        columns = tuple(Column(name, self._type(type_)) for name, type_ in native_types)
+        return SourceTable(table, Schema(columns), self._primary_key(table), dict(native_types))
 
     def newest(self, table: SourceTable, column: str) -> Any:
         """Return the greatest value of a column, as a position; None where there is none."""
         name = self.dialect.quote(column)
         value = self._as_position(f"max({name})")
-        ((found,),) = self.query(f"SELECT {value} FROM {self.dialect.quote_table(table.id)}")  # noqa: S608 (quoted)
-        return found
+        ((newest,),) = self.query(f"SELECT {value} FROM {self.dialect.quote_table(table.id)}")  # noqa: S608 (quoted)
+        return newest
 
     def rows(
         self, table: SourceTable, column: str | None = None, after: Any = None, until: Any = None
@@ -118,30 +118,30 @@ class DatabaseReader(ABC):
             until: The position of the last rows; None for no end.
         """
         quote = self.dialect.quote
-        values = ", ".join(self._read_expression(each, table.native_types[each.name]) for each in table.schema)
-        position, conditions, given, order = "NULL", [], [], ""
+        values = ", ".join(self._read_expression(field, table.native_types[field.name]) for field in table.schema)
+        position, conditions, parameters, order = "NULL", [], [], ""
         if column is not None:
             name, stands = quote(column), self._position(table.native_types[column])
             position = self._as_position(name)
             for operator, bound in ((">=", after), ("<=", until)):
                 if bound is not None:
                     conditions.append(f"{name} {operator} {stands}")
-                    given.append(bound)
+                    parameters.append(bound)
             order = " ORDER BY " + ", ".join([name, *map(quote, table.primary_key)])
         where = " AND ".join(conditions)
         if where:
             where = f" WHERE {where}" if after is not None or column is None else f" WHERE ({where}) OR {name} IS NULL"
         text = f"SELECT {position}, {values} FROM {self.dialect.quote_table(table.id)}{where}{order}"  # noqa: S608
         names = table.schema.names
-        for found, *row in self.query(text, given):
-            yield found, {key: _json_value(value) for key, value in zip(names, row, strict=True)}
+        for row_position, *row in self.query(text, parameters):
+            yield row_position, {key: _json_value(value) for key, value in zip(names, row, strict=True)}
 
     def query(self, text: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query."""
         with closing(self._cursor()) as cursor:
             cursor.execute(text, tuple(parameters))
-            while found := cursor.fetchmany(_FETCHED_ROWS):
-                yield from found
+            while rows := cursor.fetchmany(_FETCHED_ROWS):
+                yield from rows
 
     def _cursor(self) -> Any:
         return self._connection.cursor()
@@ -163,9 +163,9 @@ class _SqliteReader(DatabaseReader):
         return tuple(name for (name,) in self.query(text, split_names(table)))
 
     def _type(self, native: str) -> ScalarType:
-        found = self.dialect.parse_sql_type(native) or STRING
+        type_ = self.dialect.parse_sql_type(native) or STRING
         # All of its integers have 64 bits
-        return BIGINT if found.kind in ("TINYINT", "SMALLINT", "INT") else found
+        return BIGINT if type_.kind in ("TINYINT", "SMALLINT", "INT") else type_
 
     def _read_expression(self, column: Column, native: str) -> str:
         name = self.dialect.quote(column.name)
@@ -268,11 +268,13 @@ def _postgres_reader(login: Login) -> Iterator[DatabaseReader]:
         import psycopg
     except ImportError:
         raise MachineError("PostgreSQL is read by psycopg: pip install 'millrace-cdc[postgresql]'") from None
-    given = {name: text for name, text in (("user", login.username), ("password", login.password)) if text is not None}
+    credentials = {
+        name: text for name, text in (("user", login.username), ("password", login.password)) if text is not None
+    }
     # Positions are texts, which must be the same from each connection
     settings = "-c TimeZone=UTC -c DateStyle=ISO -c default_transaction_read_only=on"
     try:
-        with psycopg.connect(login.url.removeprefix("jdbc:"), options=settings, **given) as connection:
+        with psycopg.connect(login.url.removeprefix("jdbc:"), options=settings, **credentials) as connection:
             yield _PostgresReader(connection)
     except psycopg.Error as error:
         raise TableSinkError(f"{login!r} could not be read: {str(error).splitlines()[0]}") from None

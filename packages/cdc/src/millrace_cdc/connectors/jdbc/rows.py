@@ -67,9 +67,9 @@ class ChunkEncoder:
         deleted = map(key_of, final.deletes.column("before").to_pylist())
         for chunk in json_chunks(recode(deleted), settings.batch_rows):
             yield _chunk(table, "delete", chunk)
-        for kept, upserts in _by_kept_columns(final.upserts):
+        for kept_names, upserts in _by_kept_columns(final.upserts):
             for chunk in json_chunks(recode(self._rows(upserts)), settings.batch_rows):
-                yield _chunk(table, "upsert" if key.names else "insert", chunk, kept)
+                yield _chunk(table, "upsert" if key.names else "insert", chunk, kept_names)
 
     def _rows(self, upserts: pa.Table) -> list[bytes]:
         rows: list[bytes] = upserts.column("after").to_pylist()
@@ -87,14 +87,14 @@ def _by_kept_columns(upserts: pa.Table) -> Iterator[tuple[tuple[str, ...], pa.Ta
     partial: dict[tuple[str, ...], list[int]] = {}
     for index in pc.indices_nonzero(pc.is_valid(column)).to_pylist():
         partial.setdefault(tuple(column[index].as_py()), []).append(index)
-    for kept, indices in partial.items():
-        yield kept, upserts.take(pa.array(indices))
+    for kept_names, indices in partial.items():
+        yield kept_names, upserts.take(pa.array(indices))
 
 
-def _chunk(table: str, action: Action, rows: str, kept: Sequence[str] = ()) -> pa.RecordBatch:
+def _chunk(table: str, action: Action, rows: str, kept_names: Sequence[str] = ()) -> pa.RecordBatch:
     columns = {"table": table, "action": action, "rows": rows}
     arrays = {name: pa.array([text], pa.string()) for name, text in columns.items()}
-    return pa.record_batch({**arrays, "kept": pa.array([kept], pa.list_(pa.string()))})
+    return pa.record_batch({**arrays, "kept": pa.array([kept_names], pa.list_(pa.string()))})
 
 
 def _nul_message(row: bytes, database: str) -> str:

@@ -75,7 +75,7 @@ class JdbcPipelineSink(PipelineSink):
 
     def can_widen(self, before: DataType, after: DataType) -> bool:
         """Return whether the database keeps the values: SQLite makes no text of bytes."""
-        kinds = [self._dialect.stored(from_spark(each)).kind for each in (before, after)]
+        kinds = [self._dialect.stored(from_spark(type_)).kind for type_ in (before, after)]
         return not self._dialect.rebuilds_table or kinds[0] != "VARBINARY" or kinds[1] == kinds[0]
 
     def check(self, spark: SparkSession) -> None:
@@ -121,10 +121,10 @@ class JdbcPipelineSink(PipelineSink):
                     connection.execute(statements[name].delete_all)
             # 3. Rows come in chunks, as the executors have encoded them
             for chunk in self._chunks(batch, statements).toLocalIterator(prefetchPartitions=True):
-                each = statements[chunk["table"]]
-                with self._database.translated_errors(f"write table {each.table}", chunk["table"]):
-                    kept = chunk["kept"]
-                    statement = each.upsert_keeping(kept) if kept else getattr(each, chunk["action"])
+                target = statements[chunk["table"]]
+                with self._database.translated_errors(f"write table {target.table}", chunk["table"]):
+                    kept_names = chunk["kept"]
+                    statement = target.upsert_keeping(kept_names) if kept_names else getattr(target, chunk["action"])
                     connection.write(statement, chunk["rows"])
                 batch.note_written(chunk["table"])
             connection.commit()
@@ -202,7 +202,7 @@ class JdbcPipelineSink(PipelineSink):
     def _chunks(self, batch: ChangeBatch, statements: Mapping[str, RowStatements]) -> DataFrame:
         dialect = self._dialect
         keys = {name: key_schema(table) for name, table in batch.tables.items()}
-        recodings = {name: each.recoding for name, each in statements.items()}
+        recodings = {name: table_statements.recoding for name, table_statements in statements.items()}
         settings = RowSettings(recodings, keys, dialect.has_nul, type(dialect).__name__, self.options.batch_rows)
         return map_tables(batch, ChunkEncoder(settings), keys, CHUNK_COLUMNS)
 
@@ -226,13 +226,16 @@ def _columns_of(table: PipelineTable) -> Schema:
     """Return a table's columns. Those of its key are NOT NULL; any other may become NULL."""
     columns = from_spark_schema(table.schema)
     return Schema(
-        tuple(Column(each.name, with_nullability(each.type, each.name not in table.primary_key)) for each in columns)
+        tuple(
+            Column(column.name, with_nullability(column.type, column.name not in table.primary_key))
+            for column in columns
+        )
     )
 
 
 def _refuse_layout(table: PipelineTable) -> None:
-    given = {"partition-keys": table.partition_keys, "table-options": table.options}
-    for name, value in given.items():
+    layout = {"partition-keys": table.partition_keys, "table-options": table.options}
+    for name, value in layout.items():
         if value:
             raise SchemaError(
                 f"table {table.id!r} has {name!r}, which sink jdbc does not know: leave them out, or create the table "

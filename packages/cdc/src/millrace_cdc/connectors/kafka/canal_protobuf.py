@@ -34,16 +34,17 @@ def canal_packet(
         primary_key: The columns of its primary key.
     """
     columns = [
-        _CanalColumn.of(index, each.name, each.dataType, each.name in primary_key) for index, each in enumerate(schema)
+        _CanalColumn.of(index, field.name, field.dataType, field.name in primary_key)
+        for index, field in enumerate(schema)
     ]
     decode = exact_json.decode
     headers = {operation: _header(database, table, kind) for operation, kind in _EVENT_TYPES.items()}
 
     def encode_row(row: dict[str, Any], other: dict[str, Any] | None, field: int) -> bytes:
         return b"".join(
-            _bytes(field, each.encode(value, is_updated=other is not None and value != other[each.name]))
-            for each in columns
-            for value in (row[each.name],)
+            _bytes(field, column.encode(value, is_updated=other is not None and value != other[column.name]))
+            for column in columns
+            for value in (row[column.name],)
         )
 
     def make(operation: str, before: bytes, after: bytes) -> bytes:
@@ -125,12 +126,12 @@ _TYPES: dict[str, tuple[int, str, Callable[[Any], str]]] = {
 def _varint(number: int) -> bytes:
     # Negative numbers have ten bytes, as int64
     number &= 0xFFFF_FFFF_FFFF_FFFF
-    found = bytearray()
+    encoded = bytearray()
     while number > _SEVEN_BITS:
-        found.append(number & _SEVEN_BITS | 0x80)
+        encoded.append(number & _SEVEN_BITS | 0x80)
         number >>= 7
-    found.append(number)
-    return bytes(found)
+    encoded.append(number)
+    return bytes(encoded)
 
 
 def _number(field: int, value: int) -> bytes:

@@ -36,13 +36,13 @@ _exact = Context(prec=200)
 
 def connect_struct(schema: StructType) -> dict[str, Any]:
     """Return the schema of rows."""
-    fields = [_schema_of(each.dataType, optional=each.nullable) | {"field": each.name} for each in schema]
+    fields = [_schema_of(field.dataType, optional=field.nullable) | {"field": field.name} for field in schema]
     return {"type": "struct", "fields": fields}
 
 
 def row_encoder(schema: StructType) -> Callable[[bytes], bytes]:
     """Return a function from a row as JSON to the JSON that `connect_struct` describes; ``null`` stays."""
-    converts = {each.name: convert for each in schema if (convert := _converter(each.dataType)) is not None}
+    converts = {field.name: convert for field in schema if (convert := _converter(field.dataType)) is not None}
     if not converts:
         return lambda row: row
     rewrite = row_rewriter(schema.fieldNames(), converts)
@@ -98,9 +98,11 @@ def _converter(type_: DataType) -> Convert | None:
         return None if element is None else lambda values: [element(value) for value in values]
     if isinstance(type_, sql.MapType):
         inner = _or_null(_converter(type_.valueType))
-        return None if inner is None else lambda value: {name: inner(each) for name, each in value.items()}
+        return None if inner is None else lambda value: {name: inner(map_value) for name, map_value in value.items()}
     if isinstance(type_, sql.StructType):
-        fields = {each.name: convert for each in type_ if (convert := _or_null(_converter(each.dataType))) is not None}
+        fields = {
+            field.name: convert for field in type_ if (convert := _or_null(_converter(field.dataType))) is not None
+        }
         return (lambda value: value | {name: fields[name](value.get(name)) for name in fields}) if fields else None
     if isinstance(type_, sql.DecimalType):
         scale = type_.scale

@@ -56,7 +56,7 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
 
 def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_headers: bool = False) -> DataFrame:
     """Return a stream of messages, with their headers where they are asked for, or options name or need them."""
-    given = {
+    read_options = {
         "topic": ";".join(options.topics) or None,
         "topic-pattern": options.topic_pattern,
         "scan.startup.mode": options.startup_mode,
@@ -70,8 +70,8 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_heade
     names = dict.fromkeys((*options.metadata, *(("headers",) if has_headers else ())))
     metadata = [f"{name} AS {SOURCE_COLUMNS[name]}" for name in names if name in SOURCE_COLUMNS]
     if metadata:
-        given["metadata.columns"] = ", ".join(metadata)
-    read = {name: str(value) for name, value in given.items() if value is not None}
+        read_options["metadata.columns"] = ", ".join(metadata)
+    read = {name: str(value) for name, value in read_options.items() if value is not None}
     return stream_reader(spark, "messages").format("millrace").options(**client_options(options), **read).load()
 
 

@@ -30,10 +30,10 @@ def registry_format(options: KafkaSourceOptions) -> PluginRef:
         MachineError: This machine lacks a library of the format.
         PluginError: No installed package has the format.
     """
-    given = _parse(options)
-    given.parser.finish()
+    parsed = _parse(options)
+    parsed.parser.finish()
     plugin_manager().load(FORMAT, FORMAT_NAME).check_requirements()
-    return plugin_manager().refer(FORMAT, FORMAT_NAME, given.options)
+    return plugin_manager().refer(FORMAT, FORMAT_NAME, parsed.options)
 
 
 def registry_format_problems(options: KafkaSourceOptions) -> Iterator[OptionProblem]:
@@ -50,6 +50,6 @@ def registry_format_problems(options: KafkaSourceOptions) -> Iterator[OptionProb
 
 
 def _parse(options: KafkaSourceOptions) -> _ParsedFormat:
-    given = {_PREFIX + name: text for name, text in options.avro_registry if name not in _OF_THE_SOURCE}
-    parser = OptionParser("source", given)
+    format_options = {_PREFIX + name: text for name, text in options.avro_registry if name not in _OF_THE_SOURCE}
+    parser = OptionParser("source", format_options)
     return _ParsedFormat(parser, parser.take(plugin_manager().load(FORMAT, FORMAT_NAME).Options, _PREFIX))

@@ -113,13 +113,13 @@ class KafkaPipelineSource(MessageSource):
     def _startup_problems(self) -> Iterator[OptionProblem]:
         as_text = self.options.timestamp is not None
         time = "scan.startup.timestamp" if as_text else "scan.startup.timestamp-millis"
-        given = {
+        options_by_mode = {
             "specific-offsets": ("scan.startup.specific-offsets", self.options.specific_offsets),
             "timestamp": (time, self.options.startup_millis),
         }
         if as_text and self.options.timestamp_millis is not None:
             yield OptionProblem(time, f"{time!r} and 'scan.startup.timestamp-millis': give one of them")
-        for mode, (name, value) in given.items():
+        for mode, (name, value) in options_by_mode.items():
             if (self.options.startup_mode == mode) != (value is not None):
                 yield OptionProblem(name, f"{name!r} and 'scan.startup.mode: {mode}' go together: give both or none")
 

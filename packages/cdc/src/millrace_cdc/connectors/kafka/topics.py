@@ -92,12 +92,12 @@ class SinkTopics:
         topics = self.of(tables)
         unknown = [table for table, topic in topics.items() if topic not in self._ready]
         if unknown:
-            found = self.look_up(unknown)
-            problems = [each.problem for each in found if each.problem is not None]
+            table_topics = self.look_up(unknown)
+            problems = [table_topic.problem for table_topic in table_topics if table_topic.problem is not None]
             if problems:
                 raise SchemaError(problems[0])
-            self._create([each.topic for each in found if not each.exists])
-            self._ready |= {each.topic for each in found}
+            self._create([table_topic.topic for table_topic in table_topics if not table_topic.exists])
+            self._ready |= {table_topic.topic for table_topic in table_topics}
             self._batch_size = Topics(client_properties(self._options)).fitting_batch_size(sorted(self._ready))
         return topics
 

@@ -45,10 +45,10 @@ def topics_of_tables(
         ClientError: Kafka could not be reached.
     """
     by_id = {table.id: table for table in tables}
-    for each in topics.look_up(by_id):
-        needs_key = options.partition_strategy == "hash-by-key" and not by_id[each.table].primary_key
-        problem = _missing_keys([each.table]) if needs_key else each.problem
-        yield PipelineDestination(each.table, "topic", each.topic, each.exists, problem)
+    for table_topic in topics.look_up(by_id):
+        needs_key = options.partition_strategy == "hash-by-key" and not by_id[table_topic.table].primary_key
+        problem = _missing_keys([table_topic.table]) if needs_key else table_topic.problem
+        yield PipelineDestination(table_topic.table, "topic", table_topic.topic, table_topic.exists, problem)
 
 
 def _write_options(options: KafkaSinkOptions, topics: SinkTopics) -> dict[str, str]:

@@ -65,7 +65,7 @@ def rows_with_kinds(changes: pa.Table, target: ParquetTarget) -> pa.Table:
     """Return the rows before and after changes, in their order, with the columns of a folder."""
     positions = {f"{target.position_prefix}{name}": name for name in POSITION}
     extra = {target.row_kind_column, *positions}
-    columns = JsonColumns(pa.schema([each for each in target.columns if each.name not in extra]))
+    columns = JsonColumns(pa.schema([field for field in target.columns if field.name not in extra]))
     parts = []
     for image, operation, kind in _IMAGES:
         numbers, rows = read_images(changes, image, (operation,), columns)
@@ -75,5 +75,5 @@ def rows_with_kinds(changes: pa.Table, target: ParquetTarget) -> pa.Table:
         # The old row of a change stands before its new one
         order = [2 * number + (image == "after") for number in numbers.to_pylist()]
         parts.append(rows.append_column(_EVENT, pa.array(order, pa.int64())))
-    found = pa.concat_tables(parts).sort_by(_EVENT)
-    return found.select(target.columns.names).cast(target.columns)
+    ordered = pa.concat_tables(parts).sort_by(_EVENT)
+    return ordered.select(target.columns.names).cast(target.columns)

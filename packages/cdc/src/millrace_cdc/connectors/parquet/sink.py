@@ -88,8 +88,8 @@ class ParquetPipelineSink(PipelineSink):
         spark = batch.spark
         each_table(lambda table: self._check(spark, table), batch.tables.values(), _AT_ONCE)
         hadoop = hadoop_configuration(spark, {})
-        found = {name: hadoop.get(name) for name in FILE_PROPERTIES}
-        properties = tuple((name, value) for name, value in found.items() if value)
+        hadoop_values = {name: hadoop.get(name) for name in FILE_PROPERTIES}
+        properties = tuple((name, value) for name, value in hadoop_values.items() if value)
         targets = {name: self._target(name, properties) for name in batch.tables}
         prefix = f"{batch.pipeline[:8]}-{batch.id:08d}"
         files = collect_results(batch, ParquetFileWriter(targets, prefix), dict.fromkeys(batch.tables, pa.schema([])))
@@ -130,8 +130,8 @@ class ParquetPipelineSink(PipelineSink):
         if known is not None and HadoopFolder(spark, self._path(table.id)).exists(known.columns_file):
             return
         with blamed_on(table.id):
-            found = self._open(spark, table.id)
-            check_types(table.id, from_spark_schema(self._columns(table)), found.columns)
+            folder = self._open(spark, table.id)
+            check_types(table.id, from_spark_schema(self._columns(table)), folder.columns)
 
     def _open(self, spark: SparkSession, table: str) -> _Folder:
         sink = ParquetSink(self._path(table))
@@ -139,8 +139,8 @@ class ParquetPipelineSink(PipelineSink):
         if columns_file is None or sink.schema is None:
             self._folders.pop(table, None)
             raise missing_table(table, f"in {self._path(table)}, which holds none")
-        found = self._folders[table] = _Folder(sink.schema, columns_file)
-        return found
+        folder = self._folders[table] = _Folder(sink.schema, columns_file)
+        return folder
 
     def _columns(self, table: PipelineTable) -> sql.StructType:
         if table.partition_keys:

@@ -80,10 +80,10 @@ def collect_results(
     def map_part(table: str, part: int, changes: pa.Table) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"table": [table], "result": [function(table, part, changes)]})
 
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for row in map_tables(batch, map_part, keys, _RESULT_COLUMNS).collect():
-        found.setdefault(row.table, []).append(row.result)
-    return found
+        results.setdefault(row.table, []).append(row.result)
+    return results
 
 
 def plan_places(rows: Mapping[str, int], keys: Mapping[str, pa.Schema], parallelism: int) -> dict[str, TablePlaces]:
@@ -102,7 +102,7 @@ def plan_places(rows: Mapping[str, int], keys: Mapping[str, pa.Schema], parallel
             load, task = heapq.heappop(loads)
             tasks[name].append(task)
             heapq.heappush(loads, (load + 1 + rows[name] // parts[name], task))
-    return {name: TablePlaces(tuple(found), keys[name]) for name, found in tasks.items()}
+    return {name: TablePlaces(tuple(table_tasks), keys[name]) for name, table_tasks in tasks.items()}
 
 
 def group_changes(batches: Iterable[pa.RecordBatch], places: Mapping[str, TablePlaces]) -> Iterator[pa.RecordBatch]:
@@ -189,10 +189,10 @@ def _parts_by_key(changes: pa.Table, key: pa.Schema, count: int) -> list[pa.Arra
     """Return the parts of old rows and of new ones by their keys; NULL for a change without such a row."""
     keys = changed_keys(changes, key)
     texts = zip(*(_texts(column) for column in keys.columns), strict=True)
-    parts = pa.array([zlib.crc32("\n".join(each).encode()) % count for each in texts], pa.int64())
+    parts = pa.array([zlib.crc32("\n".join(row).encode()) % count for row in texts], pa.int64())
     numbers = pa.array(range(changes.num_rows), pa.int64())
     images = (keys.old, parts[: len(keys.old)]), (keys.new, parts[len(keys.old) :])
-    return [found.take(pc.index_in(numbers, value_set=places)) for places, found in images]
+    return [image_parts.take(pc.index_in(numbers, value_set=places)) for places, image_parts in images]
 
 
 def _texts(column: pa.ChunkedArray) -> list[str]:

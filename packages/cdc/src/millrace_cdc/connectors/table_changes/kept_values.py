@@ -30,15 +30,15 @@ def partial_keys(batches: Iterable[pa.RecordBatch], keys: Mapping[str, Sequence[
     """
     readers = {name: object_reader(key) for name, key in keys.items()}
     for batch in batches:
-        kept = kept_columns(batch)
+        kept_by_change = kept_columns(batch)
         tables, afters = batch.column("table").to_pylist(), row_images(batch)[1]
-        found = [
+        partial_rows = [
             (tables[index], readers[tables[index]](afters[index]), names)
-            for index, names in kept.items()
+            for index, names in kept_by_change.items()
             if tables[index] in readers
         ]
-        if found:
-            names, texts, columns = zip(*found, strict=True)
+        if partial_rows:
+            names, texts, columns = zip(*partial_rows, strict=True)
             yield pa.record_batch(
                 {
                     "table": pa.array(names, pa.string()),
@@ -58,16 +58,16 @@ def with_earlier_values(changes: pa.Table, key: pa.Schema) -> pa.Table:
     Raises:
         ChangeError: A change with kept columns also changes its row's key: nothing has the values by the new key.
     """
-    kept = kept_columns(changes)
-    if not kept:
+    kept_by_change = kept_columns(changes)
+    if not kept_by_change:
         return changes
     old, new = _keys_by_change(changes, key)
-    partial = {new[index] for index in kept}
+    partial = {new[index] for index in kept_by_change}
     operations, rows = (changes.column(name).to_pylist() for name in ("operation", "after"))
     states: dict[Key, tuple[bytes, list[str]]] = {}
     for index, operation in enumerate(operations):
         before, after = old.get(index), new.get(index)
-        names = kept.get(index, [])
+        names = kept_by_change.get(index, [])
         if names and (operation == "c" or before not in (None, after)):
             raise ChangeError.at(changes, index, _unknown_value(names[0]))
         earlier = states.get(after) if after is not None else None
@@ -78,30 +78,30 @@ def with_earlier_values(changes: pa.Table, key: pa.Schema) -> pa.Table:
         if names and earlier is not None:
             row, missing = earlier
             rows[index] = with_kept_values(rows[index], row, set(names) - set(missing))
-            kept[index] = names = [name for name in names if name in missing]
+            kept_by_change[index] = names = [name for name in names if name in missing]
         states[after] = rows[index], names
-    return _with_rows(changes, rows, [kept.get(index) or None for index in range(len(rows))])
+    return _with_rows(changes, rows, [kept_by_change.get(index) or None for index in range(len(rows))])
 
 
 def with_table_values(
-    rows: pa.Table, kept: Sequence[list[str] | None], table: pa.Table, key: Sequence[str]
+    rows: pa.Table, kept_names: Sequence[list[str] | None], table: pa.Table, key: Sequence[str]
 ) -> pa.Table:
     """Give rows the values that a table has; NULL where it has no row of the key.
 
     Args:
         rows: Rows.
-        kept: The columns that each of them lacks.
+        kept_names: The columns that each of them lacks.
         table: Rows of the table, with the columns of the key and those that rows lack.
         key: The columns of the primary key.
     """
     places = {values: index for index, values in enumerate(_keys(table, key))}
     indices = pa.array([places.get(values) for values in _keys(rows, key)], pa.int64())
     for name in table.column_names:
-        lacks = pa.array([name in (names or ()) for names in kept], pa.bool_())
+        lacks = pa.array([name in (names or ()) for names in kept_names], pa.bool_())
         if name not in key and pc.any(lacks).as_py():
-            found = table.column(name).cast(rows.schema.field(name).type).take(indices)
+            table_values = table.column(name).cast(rows.schema.field(name).type).take(indices)
             place = rows.column_names.index(name)
-            rows = rows.set_column(place, rows.schema.field(name), pc.if_else(lacks, found, rows.column(name)))
+            rows = rows.set_column(place, rows.schema.field(name), pc.if_else(lacks, table_values, rows.column(name)))
     return rows
 
 
@@ -114,8 +114,8 @@ def _keys_by_change(changes: pa.Table, key: pa.Schema) -> tuple[dict[int, Key], 
     return old, dict(zip(keys.new.to_pylist(), values, strict=True))
 
 
-def _with_rows(changes: pa.Table, rows: list[bytes | None], kept: list[list[str] | None]) -> pa.Table:
-    for name, values in (("after", rows), ("kept", kept)):
+def _with_rows(changes: pa.Table, rows: list[bytes | None], kept_names: list[list[str] | None]) -> pa.Table:
+    for name, values in (("after", rows), ("kept", kept_names)):
         column = pa.array(values, CHANGE_SCHEMA.field(name).type)
         changes = changes.set_column(changes.column_names.index(name), name, column)
     return changes

@@ -25,7 +25,7 @@ class CompactionHints:
         self._least = least
         self._files = files
         self._advice = advice
-        self._told: dict[str, int] = {}
+        self._warned_at: dict[str, int] = {}
 
     def look(self, table: str, count: int, name: str) -> None:
         """Look at the number of a table's files.
@@ -35,8 +35,8 @@ class CompactionHints:
             count: The number of files.
             name: The table's name for the advice.
         """
-        if count >= max(self._least, 2 * self._told.get(table, 0)):
-            self._told[table] = count
+        if count >= max(self._least, 2 * self._warned_at.get(table, 0)):
+            self._warned_at[table] = count
             logger.warning("table %r has %d %s: %s", table, count, self._files, self._advice.format(name))
 
 

@@ -44,19 +44,19 @@ def file_system(url: str, properties: Mapping[str, str]) -> tuple[fs.FileSystem,
     if parts.scheme in ("", "file"):
         return fs.LocalFileSystem(), parts.path
     try:
-        found, path = fs.FileSystem.from_uri(url)
+        system, path = fs.FileSystem.from_uri(url)
     except (ValueError, OSError) as error:
         raise MachineError(f"executors cannot write to {parts.scheme}://{parts.netloc}: {error}") from error
-    return found, path
+    return system, path
 
 
 @functools.lru_cache(maxsize=8)
 def _s3(properties: tuple[tuple[str, str], ...]) -> fs.FileSystem:
     from pyarrow import fs
 
-    given = dict(properties)
+    by_name = dict(properties)
     arguments = {
-        argument: next((given[name] for name in names if given.get(name)), None)
+        argument: next((by_name[name] for name in names if by_name.get(name)), None)
         for argument, names in _S3_PROPERTIES.items()
     }
     return fs.S3FileSystem(**{name: value for name, value in arguments.items() if value is not None})

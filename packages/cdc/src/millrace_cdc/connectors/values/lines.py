@@ -50,15 +50,15 @@ def _messages(text: str) -> Iterator[bytes]:
 
 
 def _parse_line(number: int, line: str) -> tuple[str, str, dict[str, Any]]:
-    found = _LINE.match(line)
-    if found is None:
+    match = _LINE.match(line)
+    if match is None:
         raise ValueError(f'line {number}: expected +I, -U, +U or -D, a table and its row, such as +I db.t {{"id": 1}}')
     try:
-        return found["kind"], str(TableId.parse(found["table"])), _decode(found["row"])
+        return match["kind"], str(TableId.parse(match["table"])), _decode(match["row"])
     except (msgspec.MsgspecError, InvalidOperation) as error:
         raise ValueError(f"line {number}: expected a row as a JSON object: {error}") from None
     except ValueError as error:
-        raise ValueError(f"line {number}: {error}; got {found['table']!r}") from None
+        raise ValueError(f"line {number}: {error}; got {match['table']!r}") from None
 
 
 def change_lines(table: str, operation: str, before: bytes | None, after: bytes | None) -> Iterator[str]:

@@ -98,17 +98,17 @@ class ValuesPipelineSink(PipelineSink):
             self._rows[name] = {}
         readers = {name: _row_reader(table) for name, table in batch.tables.items()} if self.options.keeps else {}
         for row in batch.map(lambda changes: changes, CHANGE_BATCH_COLUMNS).toLocalIterator():
-            before, after = (None if each is None else bytes(each) for each in (row.before, row.after))
+            before, after = (None if image is None else bytes(image) for image in (row.before, row.after))
             if self.options.keeps and row.operation == "u":
                 after = self._completed(batch.tables[row.table], before, after, row.kept or ())
             self._print(change_lines(row.table, row.operation, before, after))
             if self.options.keeps:
                 read = readers[row.table]
-                old, new = (None if each is None else read(each) for each in (before, after))
+                old, new = (None if image is None else read(image) for image in (before, after))
                 self._keep(batch.tables[row.table], old, new)
 
     def _completed(
-        self, table: PipelineTable, before: bytes | None, after: bytes | None, kept: Sequence[str]
+        self, table: PipelineTable, before: bytes | None, after: bytes | None, kept_names: Sequence[str]
     ) -> bytes | None:
         """Return the new row of an update, with the values that it keeps."""
         if before is None and not table.primary_key:
@@ -117,11 +117,11 @@ class ValuesPipelineSink(PipelineSink):
                 "an update has no old row, and the table no primary key to find it by: name one by 'primary-keys' of a "
                 "transform",
             )
-        if after is None or not kept:
+        if after is None or not kept_names:
             return after
         read = _row_reader(table)
         earlier = self._rows.get(table.id, {}).get(_key(table, read(after)))
-        return after if earlier is None else with_kept_values(after, exact_json.encode(earlier), kept)
+        return after if earlier is None else with_kept_values(after, exact_json.encode(earlier), kept_names)
 
     def _print(self, lines: Iterable[str]) -> None:
         if self.options.prints:

@@ -20,10 +20,10 @@ MESSAGE_SCHEMA = "topic STRING, partition INT, offset BIGINT, timestamp TIMESTAM
 
 def read_values(spark: SparkSession, messages: Sequence[bytes]) -> DataFrame:
     """Return a stream of messages, in one partition."""
-    given = tuple(messages)
+    all_messages = tuple(messages)
 
     class ValuesSource(ValuesDataSource):
-        messages = given
+        messages = all_messages
 
     spark.dataSource.register(ValuesSource)
     return stream_reader(spark, "values").format(ValuesSource.name()).load()

@@ -117,4 +117,4 @@ def _paths(path: str, type_: DataType) -> list[str]:
         nested = {"element": type_.elementType}
     elif isinstance(type_, sql.MapType):
         nested = {"key": type_.keyType, "value": type_.valueType}
-    return [path, *(each for name, part in nested.items() for each in _paths(f"{path}.{name}", part))]
+    return [path, *(inner_path for name, part in nested.items() for inner_path in _paths(f"{path}.{name}", part))]

@@ -49,7 +49,7 @@ class KafkaTable:
         """True when a row replaces earlier rows of its key."""
         return self.options[CONNECTOR] == "upsert-kafka"
 
-    def given(self, *names: str) -> str | None:
+    def option(self, *names: str) -> str | None:
         """Return the value of an option by the first of its names that is given, in any case; None without any."""
         by_name = {name.lower(): value for name, value in self.options.items()}
         return next((by_name[name] for name in names if name in by_name), None)
@@ -76,10 +76,10 @@ class KafkaTable:
                 configure({})
             except OptionsError as error:
                 failures.append(error.problems)
-        problems = dict.fromkeys(problem for each in failures for problem in each)
+        problems = dict.fromkeys(problem for failure in failures for problem in failure)
         if len(failures) == 1:
             names = [repr(name) for name in self.table.options]
-            problems = dict.fromkeys(each for each in problems if any(name in each for name in names))
+            problems = dict.fromkeys(problem for problem in problems if any(name in problem for name in names))
         if problems:
             raise OptionsError(f"table {self.table.name!r}", tuple(problems))
 

@@ -65,7 +65,7 @@ class MetadataMapping:
 
 def metadata_option(mappings: Sequence[MetadataMapping]) -> dict[str, str]:
     """Return the option of the data source that names the columns; empty without any."""
-    return {"metadata.columns": ", ".join(each.entry for each in mappings)} if mappings else {}
+    return {"metadata.columns": ", ".join(mapping.entry for mapping in mappings)} if mappings else {}
 
 
 def columns_to_read(table: TableDescription, format_metadata: Mapping[str, Any]) -> tuple[MetadataMapping, ...]:
@@ -111,7 +111,7 @@ def _mapping(
     table: TableDescription, column: TableColumn, place: int, format_metadata: Mapping[str, pa.DataType]
 ) -> MetadataMapping:
     key = str(column.metadata_key)
-    known = [*METADATA_KEYS, *(f"value.{each}" for each in format_metadata)]
+    known = [*METADATA_KEYS, *(f"value.{name}" for name in format_metadata)]
     # Whether a write's format has such metadata does not matter: it cannot be written
     if key not in known:
         close = closest(key, known)

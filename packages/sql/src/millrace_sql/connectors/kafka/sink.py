@@ -76,8 +76,8 @@ class KafkaTableSink(TableSink):
 
     def _prepared(self, rows: DataFrame) -> DataFrame:
         """Select what the data source writes, divided among as many tasks as the table asks for."""
-        columns = [column_of(each.name) for each in self._table.physical_columns]
-        columns += [each.written() for each in self._metadata]
+        columns = [column_of(column.name) for column in self._table.physical_columns]
+        columns += [mapping.written() for mapping in self._metadata]
         if self._has_row_kinds and ROW_KIND_COLUMN in rows.columns:
             columns.append(column_of(ROW_KIND_COLUMN))
         return self._divided(rows.select(*columns))

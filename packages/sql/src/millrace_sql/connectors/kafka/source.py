@@ -75,7 +75,7 @@ class KafkaTableSource(TableSource):
     def planned_read(self, scan: ScanContext) -> PlannedTableRead:
         """Return options and columns of the read."""
         keeps_state = scan.streaming and self.raw_changelog_mode is not None
-        if not keeps_state or scan.state_location is None or self._kafka.given(STATE_LOCATION) is not None:
+        if not keeps_state or scan.state_location is None or self._kafka.option(STATE_LOCATION) is not None:
             return PlannedTableRead(self._options, self._schema())
         options = Properties({**self._options, STATE_LOCATION: scan.state_location})
         return PlannedTableRead(options, self._schema())
@@ -107,21 +107,21 @@ class KafkaTableSource(TableSource):
                     "events are found: declare PRIMARY KEY (id) NOT ENFORCED, or RESET the setting",
                 ),
             )
-        names = {each.name.lower(): each.name for each in self._table.physical_columns}
-        names |= {each.column.name.lower(): each.alias for each in self._metadata}
+        names = {column.name.lower(): column.name for column in self._table.physical_columns}
+        names |= {mapping.column.name.lower(): mapping.alias for mapping in self._metadata}
         return {PRIMARY_KEY: ";".join(names[name.lower()] for name in self._table.primary_key)}
 
     def _schema(self) -> StructType:
-        physical = [StructField(each.name, each.type, each.nullable) for each in self._table.physical_columns]
-        metadata = [_field(each) for each in self._metadata]
+        physical = [StructField(column.name, column.type, column.nullable) for column in self._table.physical_columns]
+        metadata = [_field(mapping) for mapping in self._metadata]
         kinds = [StructField(ROW_KIND_COLUMN, StringType())] if self._has_row_kinds else []
         return StructType([*physical, *metadata, *kinds])
 
     def _declared(self, rows: DataFrame) -> DataFrame:
         """Bring metadata columns to their declared names and types, where the data source has others."""
-        if all(not each.is_cast and each.alias == each.column.name for each in self._metadata):
+        if all(not mapping.is_cast and mapping.alias == mapping.column.name for mapping in self._metadata):
             return rows
-        aliases = {each.alias: each for each in self._metadata}
+        aliases = {mapping.alias: mapping for mapping in self._metadata}
         return rows.select(*(aliases[name].read() if name in aliases else column_of(name) for name in rows.columns))
 
 

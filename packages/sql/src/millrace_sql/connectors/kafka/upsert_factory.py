@@ -54,10 +54,10 @@ def _upsert_table(table: TableDescription) -> KafkaTable:
             "connector 'upsert-kafka' requires a primary key, which is the key of its messages: declare "
             "PRIMARY KEY (id) NOT ENFORCED"
         )
-    given = {name.lower() for name in table.options}
-    if "key.fields" in given:
+    names = {name.lower() for name in table.options}
+    if "key.fields" in names:
         problems.append("option 'key.fields': the key's columns are those of PRIMARY KEY; drop the option")
-    if "changelog.mode" in given:
+    if "changelog.mode" in names:
         problems.append(
             "option 'changelog.mode': a query gets whole rows, also of what is deleted; drop the option, which is for "
             "reads without SQL"

@@ -41,7 +41,7 @@ class UpsertKafkaSource(KafkaTableSource):
         options = {
             **self._options,
             "changelog.mode": "upsert",
-            "metadata.columns": ", ".join(each for each in metadata if each),
+            "metadata.columns": ", ".join(entry for entry in metadata if entry),
         }
         if since is not None:
             options["scan.startup.mode"] = "specific-offsets"
@@ -60,8 +60,8 @@ class UpsertKafkaSource(KafkaTableSource):
         """Return the offsets after the last messages that were read."""
         from pyspark.sql import functions as fn
 
-        found = changes.groupBy(_PARTITION).agg(fn.max(_OFFSET), fn.count("*")).collect()
+        rows = changes.groupBy(_PARTITION).agg(fn.max(_OFFSET), fn.count("*")).collect()
         ends = dict(part.split(",") for part in since.split(";")) if since else {}
-        ends |= {f"partition:{partition}": f"offset:{last + 1}" for partition, last, _ in found}
+        ends |= {f"partition:{partition}": f"offset:{last + 1}" for partition, last, _ in rows}
         position = ";".join(f"{partition},{offset}" for partition, offset in sorted(ends.items()))
-        return position or None, sum(count for *_, count in found)
+        return position or None, sum(count for *_, count in rows)

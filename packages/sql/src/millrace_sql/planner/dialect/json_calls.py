@@ -174,8 +174,8 @@ class JsonRewriter:
                 keeps_null = clause == "NULL ON NULL"
                 ranges = [*ranges[:-1], (first, end - 3)] if end - 3 > first else ranges[:-1]
         if name == "JSON_ARRAY":
-            return json_functions.json_array([self._json(*each) for each in ranges], keeps_null=keeps_null)
-        return json_functions.json_object([self._pair(*each) for each in ranges], keeps_null=keeps_null)
+            return json_functions.json_array([self._json(*range_) for range_ in ranges], keeps_null=keeps_null)
+        return json_functions.json_object([self._pair(*range_) for range_ in ranges], keeps_null=keeps_null)
 
     def _pair(self, begin: int, end: int) -> tuple[str, str]:
         first = begin + 1 if self._word(begin) == "KEY" else begin

@@ -92,19 +92,19 @@ class QueryTypes:
         names = [column.name for column in lateral.args["alias"].columns]
         if not names:
             return columns
-        types = [*(each for _, each in columns), BIGINT][: len(names)]
+        types = [*(column_type for _, column_type in columns), BIGINT][: len(names)]
         return list(zip(names, [*types, *[None] * (len(names) - len(types))], strict=True))
 
     def _column(self, node: Any) -> DataType | None:
         first, *fields = self._parts(node)
         type_ = self._named(first)
         for name in fields:
-            found = (
+            types = (
                 [field.type for field in type_.fields if field.name.lower() == name]
                 if isinstance(type_, RowType)
                 else []
             )
-            type_ = found[0] if found else None
+            type_ = types[0] if types else None
         return type_
 
     def _parts(self, node: Any) -> list[str]:
@@ -122,9 +122,12 @@ class QueryTypes:
 
         definitions = self._definitions.get(name, [])
         if name in self._resolving:  # an expression that has the name of a column that it reads
-            definitions = [each for each in definitions if not isinstance(each, exp.Expression)]
+            definitions = [definition for definition in definitions if not isinstance(definition, exp.Expression)]
         self._resolving.append(name)
-        types = [self._type(each) if isinstance(each, exp.Expression) else each for each in definitions]
+        types = [
+            self._type(definition) if isinstance(definition, exp.Expression) else definition
+            for definition in definitions
+        ]
         self._resolving.pop()
         return common_type(types) if types else None
 
@@ -140,7 +143,7 @@ class QueryTypes:
         if name in _TEXTS.split():
             return STRING
         operands = (node.args.get("this"), node.args.get("expression"))
-        return operator_type(node, [self._type(each) for each in operands if hasattr(each, "find_all")])
+        return operator_type(node, [self._type(operand) for operand in operands if hasattr(operand, "find_all")])
 
     def _literal(self, node: Any) -> DataType | None:
         return STRING if node.is_string else number_type(node.name)
@@ -158,22 +161,22 @@ class QueryTypes:
         return self._type(node.expressions[0])
 
     def _coalesce(self, node: Any) -> DataType | None:
-        return common_type([self._type(each) for each in (node.this, *node.expressions)])
+        return common_type([self._type(argument) for argument in (node.this, *node.expressions)])
 
     def _case(self, node: Any) -> DataType | None:
-        branches = [each.args["true"] for each in node.args.get("ifs") or [node]]
-        others = [each for each in (node.args.get("default"), node.args.get("false")) if each is not None]
-        return common_type([self._type(each) for each in (*branches, *others)])
+        branches = [branch.args["true"] for branch in node.args.get("ifs") or [node]]
+        others = [other for other in (node.args.get("default"), node.args.get("false")) if other is not None]
+        return common_type([self._type(result) for result in (*branches, *others)])
 
     _if = _case
 
     def _array(self, node: Any) -> DataType | None:
-        element = common_type([self._type(each) for each in node.expressions])
+        element = common_type([self._type(expression) for expression in node.expressions])
         return None if element is None else ArrayType(element)
 
     def _struct(self, node: Any) -> DataType | None:
-        named = [each for each in node.expressions if type(each).__name__ == "PropertyEQ"]
-        fields = [(each.this.name, self._type(each.expression)) for each in named]
+        named = [field for field in node.expressions if type(field).__name__ == "PropertyEQ"]
+        fields = [(field.this.name, self._type(field.expression)) for field in named]
         return _row(fields) if len(fields) == len(node.expressions) else None
 
     def _bracket(self, node: Any) -> DataType | None:
@@ -181,7 +184,7 @@ class QueryTypes:
 
     def _map(self, node: Any) -> DataType | None:
         keys, values = (node.args[name].expressions for name in ("keys", "values"))
-        key, value = (common_type([self._type(each) for each in items]) for items in (keys, values))
+        key, value = (common_type([self._type(expression) for expression in items]) for items in (keys, values))
         return None if key is None or value is None else MapType(key, value)
 
     _varmap = _map
@@ -203,9 +206,9 @@ def _element(type_: DataType | None) -> DataType | None:
 
 def _spark_type(node: Any) -> DataType | None:
     """Return the type that a CAST names; None where it is not known here."""
-    parts = [_spark_type(getattr(each, "kind", None) or each) for each in node.expressions if _is_type(each)]
+    parts = [_spark_type(getattr(part, "kind", None) or part) for part in node.expressions if _is_type(part)]
     if node.this.name == "STRUCT":
-        fields = [(each.name, type_) for each, type_ in zip(node.expressions, parts, strict=False)]
+        fields = [(field.name, type_) for field, type_ in zip(node.expressions, parts, strict=False)]
         return _row(fields) if len(fields) == len(node.expressions) else None
     if node.this.name == "ARRAY" and parts:
         return None if parts[0] is None else ArrayType(parts[0])

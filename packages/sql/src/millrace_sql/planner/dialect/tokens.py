@@ -118,7 +118,7 @@ class TokenRewriter:
         index = begin
         while index < end:
             yield from self._around(index)
-            found = (
+            rewritten = (
                 self._system_time(index)
                 or self._group_window(index)
                 or self._window(index)
@@ -134,10 +134,10 @@ class TokenRewriter:
                 or self._replacement(index, self._functions.rewrite)
                 or self._call(index)
             )
-            if found is None:
+            if rewritten is None:
                 index += 1
                 continue
-            edits, index = found
+            edits, index = rewritten
             yield from edits
 
     def _around(self, index: int) -> Iterator[Edit]:
@@ -279,10 +279,10 @@ class TokenRewriter:
     ) -> tuple[list[Edit], int] | None:
         """Return the edit for what a rewriter makes of the text that begins at a token; None where it keeps it."""
         try:
-            found = rewrite(index)
+            rewritten = rewrite(index)
         except ValueError as error:
             raise SqlError(str(error), self._place(self._tokens[index].start)) from None
-        return None if found is None else self._replaced(index, found[1], found[0])
+        return None if rewritten is None else self._replaced(index, rewritten[1], rewritten[0])
 
     def _cast(self, index: int) -> tuple[list[Edit], int] | None:
         if self._word(index) not in {"CAST", "TRY_CAST"} or self._word(index + 1) != "(":
@@ -314,13 +314,13 @@ class TokenRewriter:
         while index < end:
             words = [self._word(step) for step in range(index, end)]
             try:
-                found = rewrite_type(words)
+                rewritten = rewrite_type(words)
             except ValueError as error:
                 raise SqlError(str(error), self._place(self._tokens[index].start)) from None
-            if found is None:
+            if rewritten is None:
                 index += 1
                 continue
-            count, replacement = found
+            count, replacement = rewritten
             yield Edit(self._tokens[index].start, self._tokens[index + count - 1].end + 1, replacement)
             index += count
 
@@ -385,7 +385,7 @@ class TokenRewriter:
             index += 1
         if end > begin:
             ranges.append((first, end))
-        texts = [self._rewritten(*each) for each in ranges if each[1] > each[0]]
+        texts = [self._rewritten(*range_) for range_ in ranges if range_[1] > range_[0]]
         return [Sql(text, None if self._type_of is None else self._type_of(text)) for text in texts]
 
     def _rewritten(self, begin: int, end: int, is_operand: bool = False) -> str:

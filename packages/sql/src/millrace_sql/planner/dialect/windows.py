@@ -47,28 +47,28 @@ def window_select(name: str, column: str, arguments: list[str], time_zone: str) 
     Raises:
         ValueError: Spark has no such window.
     """
-    given = dict(_named(name, arguments))
-    if zero := next((each for each, length in given.items() if each != "OFFSET" and length.startswith("0 ")), None):
+    intervals = dict(_named(name, arguments))
+    if zero := next((key for key, length in intervals.items() if key != "OFFSET" and length.startswith("0 ")), None):
         message = f"{name}: the {zero.lower()} is 0; write an interval above it, such as INTERVAL '5' MINUTES"
         raise ValueError(message)
-    if any(each not in given for each in _REQUIRED[name]):
-        written = ", ".join(("TABLE t", "DESCRIPTOR(ts)", *(each.lower() for each in _REQUIRED[name])))
+    if any(key not in intervals for key in _REQUIRED[name]):
+        written = ", ".join(("TABLE t", "DESCRIPTOR(ts)", *(key.lower() for key in _REQUIRED[name])))
         message = f"{name} is written TABLE({name}({written})), with intervals such as INTERVAL '5' MINUTES"
         raise ValueError(message)
     if name == "SESSION":
-        return f"(SELECT *, session_window({column}, '{given['GAP']}') AS {SESSION_COLUMN} FROM ", ")"  # noqa: S608
+        return f"(SELECT *, session_window({column}, '{intervals['GAP']}') AS {SESSION_COLUMN} FROM ", ")"  # noqa: S608
     is_local = not is_utc(time_zone)
     if name == "CUMULATE":
-        return _cumulate(column, given, is_local=is_local)
+        return _cumulate(column, intervals, is_local=is_local)
     if is_local:
         return (
             f"(SELECT * EXCEPT (__window), {_local_bounds('__window.start', '__window.end', column)} FROM "  # noqa: S608
-            f"(SELECT *, {_window(_local(column), given)} AS __window FROM ",
+            f"(SELECT *, {_window(_local(column), intervals)} AS __window FROM ",
             "))",
         )
     return (
         "(SELECT * EXCEPT (__window), __window.start AS window_start, __window.end AS window_end, "  # noqa: S608
-        f"window_time(__window) AS window_time FROM (SELECT *, {_window(column, given)} AS __window FROM ",
+        f"window_time(__window) AS window_time FROM (SELECT *, {_window(column, intervals)} AS __window FROM ",
         "))",
     )
 
@@ -85,10 +85,10 @@ def session_gap(arguments: list[str]) -> str:
     return gap
 
 
-def _window(column: str, given: dict[str, str]) -> str:
-    if "OFFSET" in given:
-        given = {"SLIDE": given["SIZE"], **given}
-    durations = ", ".join(f"'{given[key]}'" for key in ("SIZE", "SLIDE", "OFFSET") if key in given)
+def _window(column: str, intervals: dict[str, str]) -> str:
+    if "OFFSET" in intervals:
+        intervals = {"SLIDE": intervals["SIZE"], **intervals}
+    durations = ", ".join(f"'{intervals[key]}'" for key in ("SIZE", "SLIDE", "OFFSET") if key in intervals)
     return f"window({column}, {durations})"
 
 
@@ -128,17 +128,17 @@ def _local_bounds(start: str, end: str, column: str) -> str:
     )
 
 
-def _cumulate(column: str, given: dict[str, str], *, is_local: bool) -> tuple[str, str]:
+def _cumulate(column: str, intervals: dict[str, str], *, is_local: bool) -> tuple[str, str]:
     """Return a query that repeats each row for the window of its step, and for each larger one to the largest."""
-    step_ms, size_ms = (_milliseconds(given[key]) for key in ("STEP", "SIZE"))
+    step_ms, size_ms = (_milliseconds(intervals[key]) for key in ("STEP", "SIZE"))
     if size_ms % step_ms:
-        message = f"CUMULATE: the size, {given['SIZE']}, is no multiple of the step, {given['STEP']}"
+        message = f"CUMULATE: the size, {intervals['SIZE']}, is no multiple of the step, {intervals['STEP']}"
         raise ValueError(message)
-    offset = {"OFFSET": given["OFFSET"]} if "OFFSET" in given else {}
+    offset = {"OFFSET": intervals["OFFSET"]} if "OFFSET" in intervals else {}
     time = _local(column) if is_local else column
-    step = _window(time, {"SIZE": given["STEP"], **offset})
+    step = _window(time, {"SIZE": intervals["STEP"], **offset})
     ends = f"SEQUENCE(__step.end, {LARGEST_COLUMN}.end, INTERVAL '{step_ms / 1000:.3f}' SECOND)"
-    largest = _window(time, {"SIZE": given["SIZE"], **offset})
+    largest = _window(time, {"SIZE": intervals["SIZE"], **offset})
     return (
         f"(SELECT * EXCEPT (__start, __end), {_local_bounds('__start', '__end', column)} FROM "  # noqa: S608
         f"(SELECT * EXCEPT (__step, {LARGEST_COLUMN}), {LARGEST_COLUMN}.start AS __start, EXPLODE({ends}) AS "
