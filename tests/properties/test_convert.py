@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from millrace_cli.converting.connect import ConnectConfig
 from millrace_cli.converting.conversion import convert
-from millrace_cli.converting.dialect import Dialect, OptionSet, Side
+from millrace_cli.converting.dialect import OptionDialect, OptionSet, Side
 from millrace_cli.converting.java import JavaProperties
 from millrace_cli.converting.own import MillraceOptions
 from millrace_cli.converting.spark import SparkOptions
 from millrace_sql.with_clause import WithClause
 
-DIALECTS: dict[str, Dialect] = {
+DIALECTS: dict[str, OptionDialect] = {
     "java": JavaProperties(),
     "spark": SparkOptions(),
     "flink": WithClause(),

@@ -9,7 +9,16 @@ from millrace.errors import OptionsError
 from millrace.options.values import parse_time_ms
 from millrace.wording import counted
 from millrace_cli.converting.declared_options import declared
-from millrace_cli.converting.dialect import Dialect, OptionSet, Side, Step, attempt, dropped, implied, undecided
+from millrace_cli.converting.dialect import (
+    OptionDialect,
+    OptionSet,
+    Side,
+    TranslationStep,
+    attempt,
+    dropped,
+    implied,
+    undecided,
+)
 from millrace_cli.converting.spark_names import GROUP_NAMES, engine_options
 from millrace_sql import statements as s
 from millrace_sql.connectors.kafka.data_source_options import CONNECTOR, NOT_IN_TABLES, unescaped_login
@@ -26,7 +35,7 @@ _ADDITION = re.compile(r"\(an addition(\)\.|;)")
 """The mark of an option that the reference does not have, in its documentation."""
 
 
-class WithClause(Dialect):
+class WithClause(OptionDialect):
     """The options of a table of Flink SQL: a script with one table of Kafka's connectors, or its options alone."""
 
     title = "Flink SQL"
@@ -60,11 +69,11 @@ class WithClause(Dialect):
         reads = any(name.startswith("scan.") for name in options)
         return Side.WRITE if not reads and any(name.startswith("sink.") for name in options) else None
 
-    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Take options as they are: millrace has those of the reference."""
-        return [Step({name: value}, {name: value}) for name, value in options.items()]
+        return [TranslationStep({name: value}, {name: value}) for name, value in options.items()]
 
-    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Take the options that the reference has, and say what to declare in place of others."""
         return [_step(name, value, options) for name, value in options.items()]
 
@@ -100,7 +109,7 @@ def _notes(table: s.CreateTable, options: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def _step(name: str, value: str, options: Mapping[str, str]) -> Step:
+def _step(name: str, value: str, options: Mapping[str, str]) -> TranslationStep:
     decision = _decision(name, value, options)
     if decision is not None:
         return undecided(name, value, decision)
@@ -112,7 +121,7 @@ def _step(name: str, value: str, options: Mapping[str, str]) -> Step:
     info = declared(name)
     if info is not None and _ADDITION.search(info.doc):
         return dropped(name, value, "it is an addition of millrace")
-    return Step({name: value}, {name: value})
+    return TranslationStep({name: value}, {name: value})
 
 
 def _decision(name: str, value: str, options: Mapping[str, str]) -> str | None:
@@ -126,7 +135,7 @@ def _decision(name: str, value: str, options: Mapping[str, str]) -> str | None:
     return NOT_IN_TABLES.get(name.lower())
 
 
-def _place(name: str, setting: str, value: str, options: Mapping[str, str]) -> Step:
+def _place(name: str, setting: str, value: str, options: Mapping[str, str]) -> TranslationStep:
     """Return the step of an option for where reading starts or stops."""
     if setting == "all-partitions-named":
         return implied({name: value}, "Flink does not check that the list is complete")
@@ -139,7 +148,7 @@ def _place(name: str, setting: str, value: str, options: Mapping[str, str]) -> S
         offsets = value.replace(f"topic:{topic},", "") if topic else value
         if "topic:" in offsets or "offset:earliest" in offsets or "offset:latest" in offsets:
             return undecided(name, value, "Flink takes numbers alone, for the partitions of one topic")
-        return Step({name: value}, {name: offsets})
+        return TranslationStep({name: value}, {name: offsets})
     if setting in _ADDED:
         return dropped(name, value, "it is an addition of millrace")
-    return Step({name: value}, {name: value})
+    return TranslationStep({name: value}, {name: value})

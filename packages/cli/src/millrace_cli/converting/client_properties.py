@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from millrace.contracts import StandardOffsets
 from millrace_cli.converting.client_names import java_name_problem, unknown_property
 from millrace_cli.converting.declared_options import canonical_name, take
-from millrace_cli.converting.dialect import Loss, Step, dropped, implied, undecided
+from millrace_cli.converting.dialect import Omission, TranslationStep, dropped, implied, undecided
 
 PROPERTIES = "properties."
 GROUP, RESET, MODE = f"{PROPERTIES}group.id", f"{PROPERTIES}auto.offset.reset", "scan.startup.mode"
@@ -21,7 +21,7 @@ _PARTITIONERS = {"org.apache.kafka.clients.producer.RoundRobinPartitioner": "rou
 _PARTITIONER_CLASSES = {name: class_name for class_name, name in _PARTITIONERS.items()}
 
 
-def properties_to_millrace(properties: Mapping[str, str], prefix: str) -> Iterator[Step]:
+def properties_to_millrace(properties: Mapping[str, str], prefix: str) -> Iterator[TranslationStep]:
     """Yield the translation of Java's properties.
 
     Args:
@@ -32,19 +32,19 @@ def properties_to_millrace(properties: Mapping[str, str], prefix: str) -> Iterat
         before = {prefix + name: value}
         problem = unknown_property(name)
         if problem is not None:
-            yield Step(before, loss=Loss.UNDECIDED, reason=problem)
+            yield TranslationStep(before, loss=Omission.UNDECIDED, reason=problem)
         elif name == "auto.offset.reset":
             yield _start_to_millrace(before, value, has_group="group.id" in properties)
         elif name == _TRANSACTIONAL_ID:
             reason = "each task has a transactional id of its own, which begins so"
-            yield Step(before, {_GUARANTEE: "exactly-once", _ID_PREFIX: value}, reason=reason)
+            yield TranslationStep(before, {_GUARANTEE: "exactly-once", _ID_PREFIX: value}, reason=reason)
         elif name == "partitioner.class" and value in _PARTITIONERS:
-            yield Step(before, {_PARTITIONER: _PARTITIONERS[value]})
+            yield TranslationStep(before, {_PARTITIONER: _PARTITIONERS[value]})
         else:
-            yield Step(before, {PROPERTIES + name: value})
+            yield TranslationStep(before, {PROPERTIES + name: value})
 
 
-def properties_from_millrace(options: dict[str, str], prefix: str) -> Iterator[Step]:
+def properties_from_millrace(options: dict[str, str], prefix: str) -> Iterator[TranslationStep]:
     """Yield the translation into Java's properties of the options that have one, which are removed from the options.
 
     Args:
@@ -55,7 +55,7 @@ def properties_from_millrace(options: dict[str, str], prefix: str) -> Iterator[S
     yield from _transactions_from_millrace(options, prefix)
     for name, value in take(options, _PARTITIONER).items():
         if value in _PARTITIONER_CLASSES:
-            yield Step({name: value}, {f"{prefix}partitioner.class": _PARTITIONER_CLASSES[value]})
+            yield TranslationStep({name: value}, {f"{prefix}partitioner.class": _PARTITIONER_CLASSES[value]})
         elif value == "default":
             yield implied({name: value}, "it is the default partitioner of Java's client, too")
         else:
@@ -64,23 +64,23 @@ def properties_from_millrace(options: dict[str, str], prefix: str) -> Iterator[S
         own, value = name.removeprefix(PROPERTIES), options.pop(name)
         problem = java_name_problem(own)
         if problem is None:
-            yield Step({name: value}, {prefix + own: value})
+            yield TranslationStep({name: value}, {prefix + own: value})
         else:
             yield undecided(name, value, problem)
 
 
-def _start_to_millrace(before: Mapping[str, str], reset: str, *, has_group: bool) -> Step:
+def _start_to_millrace(before: Mapping[str, str], reset: str, *, has_group: bool) -> TranslationStep:
     word = reset.strip().lower()
     if has_group or word == "none":
-        return Step(before, {RESET: word})
+        return TranslationStep(before, {RESET: word})
     if word not in _STARTS:
         reason = "start by scan.startup.mode = timestamp with scan.startup.timestamp, or by earliest or latest"
-        return Step(before, loss=Loss.UNDECIDED, reason=reason)
+        return TranslationStep(before, loss=Omission.UNDECIDED, reason=reason)
     # Without a group there is nothing to continue from, so that the property says where every read starts
-    return Step(before, {MODE: _STARTS[word]})
+    return TranslationStep(before, {MODE: _STARTS[word]})
 
 
-def _start_from_millrace(options: dict[str, str], prefix: str) -> Iterator[Step]:
+def _start_from_millrace(options: dict[str, str], prefix: str) -> Iterator[TranslationStep]:
     modes = take(options, MODE)
     for name, mode in modes.items():
         settings = {other: options.pop(other) for other in list(options) if other.startswith("scan.startup.")}
@@ -88,31 +88,33 @@ def _start_from_millrace(options: dict[str, str], prefix: str) -> Iterator[Step]
         if mode == StandardOffsets.GROUP and GROUP in options:
             yield implied(before, "a consumer in a group starts at its committed offsets")
         elif mode in _RESETS and GROUP not in options and RESET not in options:
-            yield Step(before, {f"{prefix}auto.offset.reset": _RESETS[mode]})
+            yield TranslationStep(before, {f"{prefix}auto.offset.reset": _RESETS[mode]})
         elif mode in _RESETS:
             reason = (
                 "a consumer in a group starts at its committed offsets, and auto.offset.reset decides only where there "
                 "are none: reset the group's offsets with kafka-consumer-groups, or take a new group"
             )
-            yield Step(before, loss=Loss.UNDECIDED, reason=reason)
+            yield TranslationStep(before, loss=Omission.UNDECIDED, reason=reason)
         else:
             reason = "set the offsets of the group with kafka-consumer-groups --reset-offsets"
-            yield Step(before, loss=Loss.UNDECIDED, reason=reason)
+            yield TranslationStep(before, loss=Omission.UNDECIDED, reason=reason)
 
 
-def _transactions_from_millrace(options: dict[str, str], prefix: str) -> Iterator[Step]:
+def _transactions_from_millrace(options: dict[str, str], prefix: str) -> Iterator[TranslationStep]:
     before = take(options, _GUARANTEE, _ID_PREFIX)
     guarantee = next((value for name, value in before.items() if name != _ID_PREFIX), "at-least-once")
     if guarantee == "exactly-once" and _ID_PREFIX in before:
-        yield Step(before, {prefix + _TRANSACTIONAL_ID: before[_ID_PREFIX]})
+        yield TranslationStep(before, {prefix + _TRANSACTIONAL_ID: before[_ID_PREFIX]})
     elif before and guarantee == "at-least-once":
         yield implied(before, "Java's producer waits for all replicas by default")
     elif before:
         reason = "choose acks, and whether the program writes in transactions"
-        yield Step(before, loss=Loss.UNDECIDED, reason=reason)
+        yield TranslationStep(before, loss=Omission.UNDECIDED, reason=reason)
 
 
-def without_counterpart(options: Mapping[str, str], decisions: Mapping[str, str], title: str) -> Iterator[Step]:
+def without_counterpart(
+    options: Mapping[str, str], decisions: Mapping[str, str], title: str
+) -> Iterator[TranslationStep]:
     """Yield the steps of options that a dialect does not have.
 
     Args:

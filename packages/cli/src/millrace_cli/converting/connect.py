@@ -12,7 +12,16 @@ from millrace_cli.converting.client_properties import (
     without_counterpart,
 )
 from millrace_cli.converting.declared_options import take
-from millrace_cli.converting.dialect import Dialect, Loss, OptionSet, Side, Step, attempt, implied, undecided
+from millrace_cli.converting.dialect import (
+    Omission,
+    OptionDialect,
+    OptionSet,
+    Side,
+    TranslationStep,
+    attempt,
+    implied,
+    undecided,
+)
 from millrace_cli.converting.option_texts import format_json, is_json, parse_json, parse_options, text_values
 from millrace_cli.converting.serializers import ClassOption, key_class_to_millrace
 
@@ -33,7 +42,7 @@ _DECISIONS = {
 }
 
 
-class ConnectConfig(Dialect):
+class ConnectConfig(OptionDialect):
     """The configuration of a connector: an object with ``name`` and ``config``, or the configuration alone."""
 
     title = "Kafka Connect"
@@ -46,7 +55,7 @@ class ConnectConfig(Dialect):
         return isinstance(document.get("config"), dict) or any(map(_is_of_connect, document))
 
     def parse(self, text: str) -> OptionSet:
-        """Return the settings, with the connector's name as ``name``: see `Dialect.parse`."""
+        """Return the settings, with the connector's name as ``name``: see `OptionDialect.parse`."""
         if not is_json(text):
             return OptionSet(parse_options(text))
         document = parse_json(text)
@@ -72,7 +81,7 @@ class ConnectConfig(Dialect):
                 return side
         return Side.READ if options.get("connector.class", "").endswith("SinkConnector") else None
 
-    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Translate settings into options."""
         rest = dict(options)
         prefix = _OVERRIDES[side]
@@ -85,7 +94,7 @@ class ConnectConfig(Dialect):
         steps += [*_VALUES.to_millrace(rest), *_errors_to_millrace(rest)]
         return [*steps, *map(_own_setting, rest.items())]
 
-    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Translate options into settings."""
         rest = dict(options)
         steps = [*_topics_from_millrace(rest)] if side is Side.READ else []
@@ -99,70 +108,74 @@ def _is_of_connect(name: str) -> bool:
     return name == "connector.class" or name.startswith((*_OVERRIDES.values(), "value.converter", _KEY_CONVERTER))
 
 
-def _group_to_millrace(settings: dict[str, str], client: Mapping[str, str]) -> Iterator[Step]:
+def _group_to_millrace(settings: dict[str, str], client: Mapping[str, str]) -> Iterator[TranslationStep]:
     if "name" not in settings:
         return
     name = settings.pop("name")
     if "group.id" in client:
         yield implied({"name": name}, "the group has a name of its own")
     else:
-        yield Step(
+        yield TranslationStep(
             {"name": name}, {GROUP: _GROUP_PREFIX + name}, reason="the group of the connector, whose offsets go on"
         )
 
 
-def _named(step: Step) -> Step:
+def _named(step: TranslationStep) -> TranslationStep:
     group = step.before.get(GROUP, "")
-    return Step(step.before, {"name": group.removeprefix(_GROUP_PREFIX)}) if group.startswith(_GROUP_PREFIX) else step
+    return (
+        TranslationStep(step.before, {"name": group.removeprefix(_GROUP_PREFIX)})
+        if group.startswith(_GROUP_PREFIX)
+        else step
+    )
 
 
-def _topics_to_millrace(settings: dict[str, str]) -> Iterator[Step]:
+def _topics_to_millrace(settings: dict[str, str]) -> Iterator[TranslationStep]:
     if "topics" in settings:
         topics = settings.pop("topics")
         names = [name.strip() for name in topics.split(",") if name.strip()]
-        yield Step({"topics": topics}, {"topic": ";".join(names)})
+        yield TranslationStep({"topics": topics}, {"topic": ";".join(names)})
     if "topics.regex" in settings:
         pattern = settings.pop("topics.regex")
-        yield Step({"topics.regex": pattern}, {"topic-pattern": pattern})
+        yield TranslationStep({"topics.regex": pattern}, {"topic-pattern": pattern})
 
 
-def _topics_from_millrace(options: dict[str, str]) -> Iterator[Step]:
+def _topics_from_millrace(options: dict[str, str]) -> Iterator[TranslationStep]:
     topics = take(options, "topic")
     if topics:
         yield attempt(topics, lambda: {"topics": ",".join(parse_topics(topics["topic"]))})
     for name, pattern in take(options, "topic-pattern").items():
-        yield Step({name: pattern}, {"topics.regex": pattern})
+        yield TranslationStep({name: pattern}, {"topics.regex": pattern})
 
 
-def _errors_to_millrace(settings: dict[str, str]) -> Iterator[Step]:
+def _errors_to_millrace(settings: dict[str, str]) -> Iterator[TranslationStep]:
     tolerance = settings.get("errors.tolerance", "").strip().lower()
     if tolerance in _TOLERATED:
         before = {"errors.tolerance": settings.pop("errors.tolerance")}
-        yield Step(before, {"ingestion.ignore-errors": _TOLERATED[tolerance]})
+        yield TranslationStep(before, {"ingestion.ignore-errors": _TOLERATED[tolerance]})
     if _LETTERS in settings:
         topic = settings.pop(_LETTERS)
-        yield Step({_LETTERS: topic}, {_COLLECTOR: "topic", f"{_COLLECTOR}.topic": topic})
+        yield TranslationStep({_LETTERS: topic}, {_COLLECTOR: "topic", f"{_COLLECTOR}.topic": topic})
 
 
-def _errors_from_millrace(options: dict[str, str]) -> Iterator[Step]:
+def _errors_from_millrace(options: dict[str, str]) -> Iterator[TranslationStep]:
     words = {value: word for word, value in _TOLERATED.items()}
     for name, value in take(options, "ingestion.ignore-errors").items():
         word = words.get(value.strip().lower())
         if word is None:
             yield undecided(name, value, "expected true or false")
         else:
-            yield Step({name: value}, {"errors.tolerance": word})
+            yield TranslationStep({name: value}, {"errors.tolerance": word})
     collector = take(options, _COLLECTOR, f"{_COLLECTOR}.topic")
     if collector:
         topic = collector.get(f"{_COLLECTOR}.topic")
         if topic is None:
             reason = "errors.log.enable writes them to the log, errors.deadletterqueue.topic.name to a topic"
-            yield Step(collector, loss=Loss.UNDECIDED, reason=reason)
+            yield TranslationStep(collector, loss=Omission.UNDECIDED, reason=reason)
         else:
-            yield Step(collector, {_LETTERS: topic})
+            yield TranslationStep(collector, {_LETTERS: topic})
 
 
-def _own_setting(setting: tuple[str, str]) -> Step:
+def _own_setting(setting: tuple[str, str]) -> TranslationStep:
     name, value = setting
     if name.startswith(_KEY_CONVERTER):
         return undecided(name, value, "choose key.format, and name the columns of the key by key.fields")

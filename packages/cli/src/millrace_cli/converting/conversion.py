@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from millrace_cli.converting.dialect import Dialect, Loss, OptionSet, Side, Step
+from millrace_cli.converting.dialect import Omission, OptionDialect, OptionSet, Side, TranslationStep
 
 _ISOLATION = "properties.isolation.level"
 
@@ -43,7 +43,7 @@ class ConvertedLine:
 
 
 @dataclass(frozen=True)
-class Conversion:
+class OptionConversion:
     """The outcome of a conversion.
 
     Attributes:
@@ -65,7 +65,9 @@ class Conversion:
         return all(line.is_complete for line in self.lines)
 
 
-def convert(original: OptionSet, source: Dialect, target: Dialect, side: Side | None = None) -> Conversion:
+def convert(
+    original: OptionSet, source: OptionDialect, target: OptionDialect, side: Side | None = None
+) -> OptionConversion:
     """Convert options into another dialect.
 
     Args:
@@ -80,11 +82,13 @@ def convert(original: OptionSet, source: Dialect, target: Dialect, side: Side | 
     second = target.from_millrace(own, side)
     lines = [_line(*group) for group in _groups(first, second)]
     lines += [ConvertedLine({name: "?"}, {}, Verdict.UNDECIDED, why) for name, why in original.unreadable.items()]
-    outcome = Conversion(tuple(lines), (*original.notes, *_default_notes(source, target, own, side)))
+    outcome = OptionConversion(tuple(lines), (*original.notes, *_default_notes(source, target, own, side)))
     return replace(outcome, notes=(*outcome.notes, *target.remarks(outcome.options, side)))
 
 
-def _groups(first: Sequence[Step], second: Sequence[Step]) -> Iterator[tuple[list[Step], list[Step]]]:
+def _groups(
+    first: Sequence[TranslationStep], second: Sequence[TranslationStep]
+) -> Iterator[tuple[list[TranslationStep], list[TranslationStep]]]:
     """Yield the steps of both halves that share options, directly or by way of others."""
     remaining, targets = list(first), list(second)
     while remaining:
@@ -101,13 +105,13 @@ def _groups(first: Sequence[Step], second: Sequence[Step]) -> Iterator[tuple[lis
         yield starts, ends
 
 
-def _line(first: Sequence[Step], second: Sequence[Step]) -> ConvertedLine:
+def _line(first: Sequence[TranslationStep], second: Sequence[TranslationStep]) -> ConvertedLine:
     before = {name: value for step in first for name, value in step.before.items()}
     after = {name: value for step in second for name, value in step.after.items()}
     losses = {step.loss for step in (*first, *second)}
-    if Loss.UNDECIDED in losses:
+    if Omission.UNDECIDED in losses:
         verdict = Verdict.UNDECIDED
-    elif Loss.DROPPED in losses:
+    elif Omission.DROPPED in losses:
         verdict = Verdict.DROPPED
     else:
         verdict = Verdict.SAME if not after or after == before else Verdict.TRANSLATED
@@ -115,7 +119,7 @@ def _line(first: Sequence[Step], second: Sequence[Step]) -> ConvertedLine:
     return ConvertedLine(before, after, verdict, "; ".join(reasons))
 
 
-def _default_notes(source: Dialect, target: Dialect, own: Mapping[str, str], side: Side) -> Iterator[str]:
+def _default_notes(source: OptionDialect, target: OptionDialect, own: Mapping[str, str], side: Side) -> Iterator[str]:
     if side is Side.READ and _ISOLATION not in own and source.committed_only != target.committed_only:
         level = "read_uncommitted" if target.committed_only else "read_committed"
         other = "skips" if target.committed_only else "returns"

@@ -1,8 +1,8 @@
 """The contract of dialects: ways to write the options of Kafka connectors and clients.
 
 A package offers a dialect by an entry point of the group ``millrace.dialects``: its name is the dialect's name, its
-value the ``module:Class`` of a subclass of `Dialect`. Each dialect translates into millrace's options and back, so that
-any two of them can be converted into each other.
+value the ``module:Class`` of a subclass of `OptionDialect`. Each dialect translates into millrace's options and back,
+so that any two of them can be converted into each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Side(StrEnum):
     WRITE = "write"
 
 
-class Loss(StrEnum):
+class Omission(StrEnum):
     """The reason why an option is not written."""
 
     DROPPED = "dropped"
@@ -46,7 +46,7 @@ class OptionSet:
 
 
 @dataclass(frozen=True)
-class Step:
+class TranslationStep:
     """The translation of options that belong together, into another dialect.
 
     Attributes:
@@ -58,11 +58,11 @@ class Step:
 
     before: Mapping[str, str] = field(repr=False)
     after: Mapping[str, str] = field(default_factory=dict, repr=False)
-    loss: Loss | None = None
+    loss: Omission | None = None
     reason: str = ""
 
 
-class Dialect(ABC):
+class OptionDialect(ABC):
     """A way to write options.
 
     Attributes:
@@ -90,11 +90,11 @@ class Dialect(ABC):
         """Return options as a text that `parse` reads; secrets are written as they are."""
 
     @abstractmethod
-    def to_millrace(self, options: Mapping[str, str], side: Side) -> Sequence[Step]:
+    def to_millrace(self, options: Mapping[str, str], side: Side) -> Sequence[TranslationStep]:
         """Translate options of this dialect into millrace's; each is in one step."""
 
     @abstractmethod
-    def from_millrace(self, options: Mapping[str, str], side: Side) -> Sequence[Step]:
+    def from_millrace(self, options: Mapping[str, str], side: Side) -> Sequence[TranslationStep]:
         """Translate millrace's options into this dialect's; each is in one step."""
 
     def side_of(self, options: Mapping[str, str]) -> Side | None:
@@ -106,22 +106,22 @@ class Dialect(ABC):
         return ()
 
 
-def dropped(name: str, value: str, reason: str) -> Step:
+def dropped(name: str, value: str, reason: str) -> TranslationStep:
     """Return the step of an option that the other side cannot have."""
-    return Step({name: value}, loss=Loss.DROPPED, reason=reason)
+    return TranslationStep({name: value}, loss=Omission.DROPPED, reason=reason)
 
 
-def undecided(name: str, value: str, reason: str) -> Step:
+def undecided(name: str, value: str, reason: str) -> TranslationStep:
     """Return the step of an option that only its user can translate."""
-    return Step({name: value}, loss=Loss.UNDECIDED, reason=reason)
+    return TranslationStep({name: value}, loss=Omission.UNDECIDED, reason=reason)
 
 
-def implied(options: Mapping[str, str], reason: str) -> Step:
+def implied(options: Mapping[str, str], reason: str) -> TranslationStep:
     """Return the step of options that ask for what happens anyway."""
-    return Step(options, reason=reason)
+    return TranslationStep(options, reason=reason)
 
 
-def attempt(before: Mapping[str, str], translate: Callable[[], Mapping[str, str]]) -> Step:
+def attempt(before: Mapping[str, str], translate: Callable[[], Mapping[str, str]]) -> TranslationStep:
     """Return the step of options whose values may be wrong; it is left to decide what they should be.
 
     Args:
@@ -129,6 +129,6 @@ def attempt(before: Mapping[str, str], translate: Callable[[], Mapping[str, str]
         translate: Returns their translation, or raises a `ValueError` that says what is expected.
     """
     try:
-        return Step(before, translate())
+        return TranslationStep(before, translate())
     except ValueError as error:
-        return Step(before, loss=Loss.UNDECIDED, reason=str(error))
+        return TranslationStep(before, loss=Omission.UNDECIDED, reason=str(error))

@@ -6,7 +6,7 @@ import importlib.metadata
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 
-from millrace_cli.converting.dialect import Dialect
+from millrace_cli.converting.dialect import OptionDialect
 from millrace_cli.errors import CommandError
 
 DIALECTS_GROUP = "millrace.dialects"
@@ -17,7 +17,7 @@ def installed_dialects() -> Mapping[str, EntryPoint]:
     return {point.name: point for point in importlib.metadata.entry_points(group=DIALECTS_GROUP)}
 
 
-def load_dialect(name: str) -> Dialect:
+def load_dialect(name: str) -> OptionDialect:
     """Return a dialect.
 
     Raises:
@@ -29,12 +29,12 @@ def load_dialect(name: str) -> Dialect:
         hint = "; flink comes with millrace-sql" if name == "flink" else ""
         raise CommandError(f"there is no dialect {name!r}: installed are {known}{hint}")
     dialect = installed[name].load()()
-    if not isinstance(dialect, Dialect):
-        raise CommandError(f"{installed[name].value!r}, offered as dialect {name!r}, is no subclass of Dialect")
+    if not isinstance(dialect, OptionDialect):
+        raise CommandError(f"{installed[name].value!r}, offered as dialect {name!r}, is no subclass of OptionDialect")
     return dialect
 
 
-def recognize(text: str) -> Dialect:
+def recognize(text: str) -> OptionDialect:
     """Return the dialect that a text is in.
 
     Raises:

@@ -10,7 +10,7 @@ from millrace_cli.converting.client_properties import (
     properties_to_millrace,
     without_counterpart,
 )
-from millrace_cli.converting.dialect import Dialect, OptionSet, Side, Step, dropped
+from millrace_cli.converting.dialect import OptionDialect, OptionSet, Side, TranslationStep, dropped
 from millrace_cli.converting.option_texts import format_properties, is_json, parse_properties
 from millrace_cli.converting.python_options import is_python
 from millrace_cli.converting.serializers import ClassOption, key_class_to_millrace
@@ -31,7 +31,7 @@ _IN_THE_PROGRAM = {
 }
 
 
-class JavaProperties(Dialect):
+class JavaProperties(OptionDialect):
     """Lines ``name=value`` as Java's clients and Kafka's own tools read them."""
 
     title = "Kafka's Java client"
@@ -43,7 +43,7 @@ class JavaProperties(Dialect):
         return not JAVA_PROPERTIES.keys().isdisjoint(parse_properties(text))
 
     def parse(self, text: str) -> OptionSet:
-        """Return the properties of a file: see `Dialect.parse`."""
+        """Return the properties of a file: see `OptionDialect.parse`."""
         return OptionSet(parse_properties(text))
 
     def format(self, options: Mapping[str, str]) -> str:
@@ -57,7 +57,7 @@ class JavaProperties(Dialect):
             return None
         return Side.READ if reads else Side.WRITE
 
-    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Translate properties into options."""
         rest = dict(options)
         steps = [*key_class_to_millrace(rest, _KEYS[side]), *_VALUES[side].to_millrace(rest)]
@@ -66,7 +66,7 @@ class JavaProperties(Dialect):
         steps += [dropped(name, rest.pop(name), f"it has no effect on a {side}") for name in others]
         return [*steps, *properties_to_millrace(rest, "")]
 
-    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Translate options into properties."""
         rest = dict(options)
         steps = [*_VALUES[side].from_millrace(rest), *properties_from_millrace(rest, "")]

@@ -9,13 +9,21 @@ from millrace.kafka.property_translation import problem_with
 from millrace_cli.converting.client_names import unknown_property
 from millrace_cli.converting.client_properties import PROPERTIES
 from millrace_cli.converting.declared_options import declared
-from millrace_cli.converting.dialect import Dialect, Loss, OptionSet, Side, Step, dropped, undecided
+from millrace_cli.converting.dialect import (
+    Omission,
+    OptionDialect,
+    OptionSet,
+    Side,
+    TranslationStep,
+    dropped,
+    undecided,
+)
 from millrace_cli.converting.option_texts import format_json, parse_options
 from millrace_cli.converting.python_options import is_python, parse_python
 from millrace_cli.converting.spark_names import engine_options, from_spark
 
 
-class MillraceOptions(Dialect):
+class MillraceOptions(OptionDialect):
     """Options of ``format("millrace")``: JSON, lines ``name=value``, or a read or a write in Python."""
 
     title = "millrace"
@@ -31,7 +39,7 @@ class MillraceOptions(Dialect):
             return False
 
     def parse(self, text: str) -> OptionSet:
-        """Return options: see `Dialect.parse`."""
+        """Return options: see `OptionDialect.parse`."""
         return parse_python(text, ("millrace",)) if is_python(text) else OptionSet(parse_options(text))
 
     def format(self, options: Mapping[str, str]) -> str:
@@ -45,11 +53,11 @@ class MillraceOptions(Dialect):
             return None
         return Side.READ if reads else Side.WRITE
 
-    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def to_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Translate Spark's names into millrace's."""
         return from_spark(options)
 
-    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[Step]:
+    def from_millrace(self, options: Mapping[str, str], side: Side) -> list[TranslationStep]:
         """Check options: what millrace ignores is dropped, what it refuses is left to decide."""
         steps = [_step(name, value) for name, value in options.items()]
         usable = {name: value for step in steps for name, value in step.after.items()}
@@ -57,24 +65,24 @@ class MillraceOptions(Dialect):
         return [_checked(step, problems) for step in steps]
 
     def remarks(self, options: Mapping[str, str], side: Side) -> tuple[str, ...]:
-        """Return what millrace lacks: see `Dialect.remarks`."""
+        """Return what millrace lacks: see `OptionDialect.remarks`."""
         return _problems(options, side)
 
 
-def _step(name: str, value: str) -> Step:
+def _step(name: str, value: str) -> TranslationStep:
     own = name.removeprefix(PROPERTIES)
     if own == name or declared(name) is not None:
-        return Step({name: value}, {name: value})
+        return TranslationStep({name: value}, {name: value})
     unknown = unknown_property(own)
     if unknown is not None:
         return undecided(name, value, unknown)
     problem = problem_with(own, value)
-    return Step({name: value}, {name: value}) if problem is None else dropped(name, value, problem)
+    return TranslationStep({name: value}, {name: value}) if problem is None else dropped(name, value, problem)
 
 
-def _checked(step: Step, problems: tuple[str, ...]) -> Step:
+def _checked(step: TranslationStep, problems: tuple[str, ...]) -> TranslationStep:
     reasons = [problem for problem in problems if any(repr(name) in problem for name in step.after)]
-    return Step(step.before, loss=Loss.UNDECIDED, reason="; ".join(reasons)) if reasons else step
+    return TranslationStep(step.before, loss=Omission.UNDECIDED, reason="; ".join(reasons)) if reasons else step
 
 
 def _problems(options: Mapping[str, str], side: Side) -> tuple[str, ...]:

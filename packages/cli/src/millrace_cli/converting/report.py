@@ -8,14 +8,14 @@ from rich.text import Text
 
 from millrace.options.secrets import is_secret
 from millrace.wording import counted
-from millrace_cli.converting.conversion import Conversion, Verdict
+from millrace_cli.converting.conversion import OptionConversion, Verdict
 from millrace_cli.tables import new_table, printable, render
 
 _COLOURS = {Verdict.SAME: "green", Verdict.TRANSLATED: "green", Verdict.DROPPED: "yellow", Verdict.UNDECIDED: "red"}
 _MASK = "***"
 
 
-def to_lines(conversion: Conversion, *, coloured: bool) -> Iterator[str]:
+def to_lines(conversion: OptionConversion, *, coloured: bool) -> Iterator[str]:
     """Yield a table with a line for each group of options, its sums, and notes."""
     table = new_table(coloured=coloured)
     for heading in ("", "from", "to", "because"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from millrace_cli.converting.declared_options import take
-from millrace_cli.converting.dialect import Loss, Step, implied, undecided
+from millrace_cli.converting.dialect import Omission, TranslationStep, implied, undecided
 
 FORMAT = "value.format"
 _ENVELOPE = "schemas.enable"
@@ -106,7 +106,7 @@ class ClassOption:
     kind: str
     prefix: str = ""
 
-    def to_millrace(self, options: dict[str, str]) -> list[Step]:
+    def to_millrace(self, options: dict[str, str]) -> list[TranslationStep]:
         """Translate the class and its settings, which are removed from the options."""
         if self.name not in options:
             return []
@@ -121,7 +121,7 @@ class ClassOption:
         registry = self._registry(options, classes.format) if classes.format.endswith("-confluent") else []
         return [self._format_step(name, classes, options), *registry]
 
-    def from_millrace(self, options: dict[str, str]) -> list[Step]:
+    def from_millrace(self, options: dict[str, str]) -> list[TranslationStep]:
         """Translate the format and its registry, which are removed from the options."""
         chosen = take(options, FORMAT)
         if not chosen:
@@ -129,19 +129,23 @@ class ClassOption:
         format_ = next(iter(chosen.values()))
         classes = _BY_FORMAT.get(format_)
         if classes is None:
-            return [Step(chosen, loss=Loss.UNDECIDED, reason=f"no class of Kafka's own reads the format {format_!r}")]
+            return [
+                TranslationStep(
+                    chosen, loss=Omission.UNDECIDED, reason=f"no class of Kafka's own reads the format {format_!r}"
+                )
+            ]
         after = {self.name: getattr(classes, self.kind)}
         if format_ == "json" and self.prefix:
             after[self.prefix + _ENVELOPE] = "false"
         registry = {f"{start}{format_}.{own}": java for java, own in _REGISTRY.items() for start in ("", "value.")}
         settings = [
-            Step({name: options.pop(name)}, {self.prefix + registry[name]: value})
+            TranslationStep({name: options.pop(name)}, {self.prefix + registry[name]: value})
             for name, value in list(options.items())
             if name in registry
         ]
-        return [Step(chosen, after), *settings]
+        return [TranslationStep(chosen, after), *settings]
 
-    def _format_step(self, name: str, classes: SerializerClasses, options: dict[str, str]) -> Step:
+    def _format_step(self, name: str, classes: SerializerClasses, options: dict[str, str]) -> TranslationStep:
         before = {self.name: name}
         envelope = self.prefix + _ENVELOPE
         if classes.format == "json" and self.prefix:
@@ -153,18 +157,18 @@ class ClassOption:
                     f"with {envelope} = true, as by default, a message holds its schema beside its fields: set it to "
                     "false, or for changes take debezium-json with debezium-json.schema-include = true"
                 )
-                return Step(before, loss=Loss.UNDECIDED, reason=reason)
-        return Step(before, {"format": classes.format})
+                return TranslationStep(before, loss=Omission.UNDECIDED, reason=reason)
+        return TranslationStep(before, {"format": classes.format})
 
-    def _registry(self, options: dict[str, str], format_: str) -> list[Step]:
+    def _registry(self, options: dict[str, str], format_: str) -> list[TranslationStep]:
         return [
-            Step({self.prefix + java: value}, {f"{format_}.{own}": value})
+            TranslationStep({self.prefix + java: value}, {f"{format_}.{own}": value})
             for java, own in _REGISTRY.items()
             if (value := options.pop(self.prefix + java, None)) is not None
         ]
 
 
-def key_class_to_millrace(options: dict[str, str], name: str) -> list[Step]:
+def key_class_to_millrace(options: dict[str, str], name: str) -> list[TranslationStep]:
     """Translate the class for keys, which is removed from the options.
 
     Args:

@@ -22,7 +22,7 @@ from millrace.options.values import parse_duration_ms, parse_partitions, parse_t
 from millrace.spark.options import connector_options
 from millrace_cli.converting.client_properties import GROUP, PROPERTIES
 from millrace_cli.converting.declared_options import canonical_name, declared, spark_name, take
-from millrace_cli.converting.dialect import Side, Step, attempt, dropped, implied, undecided
+from millrace_cli.converting.dialect import Side, TranslationStep, attempt, dropped, implied, undecided
 
 GROUP_NAMES = ("kafka.group.id", "groupIdPrefix")
 """Options that only name the client's group; millrace has them as Spark does, and no other dialect can say it."""
@@ -60,7 +60,7 @@ def is_spark_name(name: str) -> bool:
     return is_alias or lower.startswith("kafka.") or lower in _SPARK_NAMES
 
 
-def from_spark(options: Mapping[str, str]) -> list[Step]:
+def from_spark(options: Mapping[str, str]) -> list[TranslationStep]:
     """Translate Spark's names into millrace's; millrace's own names stay as they are."""
     unchanged = engine_options(options) | {name for name in options if name in GROUP_NAMES}
     translated = translate_spark_options({name: value for name, value in options.items() if name not in unchanged})
@@ -69,23 +69,23 @@ def from_spark(options: Mapping[str, str]) -> list[Step]:
     for name, value in options.items():
         after = {own: translated.options[own] for own, spark in translated.spark_names.items() if _is_same(spark, name)}
         if name in unchanged:
-            steps.append(Step({name: value}, {name: value}))
+            steps.append(TranslationStep({name: value}, {name: value}))
         elif after:
-            steps.append(Step({name: value}, after))
+            steps.append(TranslationStep({name: value}, after))
         elif name in translated.options:
-            steps.append(Step({name: value}, {_millrace_name(name): value}))
+            steps.append(TranslationStep({name: value}, {_millrace_name(name): value}))
         elif _is_same(name, STARTING_STRATEGY) and _NO_MATCH in translated.options:
-            steps.append(Step({name: value}, {_NO_MATCH: translated.options[_NO_MATCH]}))
+            steps.append(TranslationStep({name: value}, {_NO_MATCH: translated.options[_NO_MATCH]}))
         else:
             steps.append(_without_translation(name, value, sentences, len(translated.problems)))
     return steps
 
 
-def to_spark(options: Mapping[str, str], side: Side) -> Iterator[Step]:
+def to_spark(options: Mapping[str, str], side: Side) -> Iterator[TranslationStep]:
     """Yield the translation of millrace's options into those of Spark's own connector."""
     rest = dict(options)
     engine = engine_options(options) | {name for name in options if name in GROUP_NAMES}
-    yield from (Step({name: rest.pop(name)}, {name: options[name]}) for name in options if name in engine)
+    yield from (TranslationStep({name: rest.pop(name)}, {name: options[name]}) for name in options if name in engine)
     topics = take(rest, "topic").get("topic", "")
     yield from _selection(rest, topics, side)
     for end in READ_ENDS:
@@ -102,20 +102,20 @@ def _millrace_name(name: str) -> str:
     return info.name if info is not None and _is_same(name, spark_name(info) or "") else name
 
 
-def _without_translation(name: str, value: str, sentences: Sequence[str], problem_count: int) -> Step:
+def _without_translation(name: str, value: str, sentences: Sequence[str], problem_count: int) -> TranslationStep:
     for number, sentence in enumerate(sentences):
         if repr(name.lower()) in sentence.lower():
             return (undecided if number < problem_count else dropped)(name, value, sentence)
     return dropped(name, value, "another option takes precedence")
 
 
-def _selection(options: dict[str, str], topics: str, side: Side) -> Iterator[Step]:
+def _selection(options: dict[str, str], topics: str, side: Side) -> Iterator[TranslationStep]:
     if topics and side is Side.WRITE:
-        yield Step({"topic": topics}, {"topic": topics})
+        yield TranslationStep({"topic": topics}, {"topic": topics})
     elif topics:
         yield attempt({"topic": topics}, lambda: {SPARK_SELECTIONS["topic"]: ",".join(parse_topics(topics))})
     for name, pattern in take(options, "topic-pattern").items():
-        yield Step({name: pattern}, {SPARK_SELECTIONS["topic-pattern"]: pattern})
+        yield TranslationStep({name: pattern}, {SPARK_SELECTIONS["topic-pattern"]: pattern})
     for name, text in take(options, "topic-partitions").items():
         yield attempt({name: text}, partial(_partitions, text))
 
@@ -127,14 +127,14 @@ def _partitions(text: str) -> Mapping[str, str]:
     return {SPARK_SELECTIONS["topic-partitions"]: _json(numbers)}
 
 
-def _end(options: dict[str, str], end: ReadEnd, topics: str) -> Iterator[Step]:
+def _end(options: dict[str, str], end: ReadEnd, topics: str) -> Iterator[TranslationStep]:
     before = {name: options.pop(name) for name in list(options) if name.startswith(end.prefix)}
     mode = before.get(f"{end.prefix}mode")
     if not before:
         return
     word = _WORDS.get(mode or "")
     if word in end.words:
-        yield Step(before, {end.offsets: word})
+        yield TranslationStep(before, {end.offsets: word})
         return
     yield attempt(before, partial(_places, before, end, mode, topics))
 
@@ -180,7 +180,7 @@ def _by_partition(text: str, topics: str) -> str:
     return _json(numbers)
 
 
-def _single(name: str, value: str) -> Step:
+def _single(name: str, value: str) -> TranslationStep:
     info = declared(name)
     spark = None if info is None else spark_name(info)
     canonical = canonical_name(name)
@@ -188,7 +188,7 @@ def _single(name: str, value: str) -> Step:
         is_duration = info.parse is parse_duration_ms
         return attempt({name: value}, lambda: {spark: _spark_duration(value) if is_duration else value})
     if name == "includeHeaders":
-        return Step({name: value}, {name: value})
+        return TranslationStep({name: value}, {name: value})
     if name.startswith(PROPERTIES):
         return _client_property(name, value)
     anyway, reason = _ANYWAY.get(canonical, (None, ""))
@@ -199,7 +199,7 @@ def _single(name: str, value: str) -> Step:
     return dropped(name, value, _NONE)
 
 
-def _client_property(name: str, value: str) -> Step:
+def _client_property(name: str, value: str) -> TranslationStep:
     kafka = f"kafka.{name.removeprefix(PROPERTIES)}"
     if kafka in REFUSED_OPTIONS:
         return undecided(name, value, f"Spark's connector refuses it: {REFUSED_OPTIONS[kafka]}")
@@ -209,7 +209,7 @@ def _client_property(name: str, value: str) -> Step:
             "kafka.group.id to name it for the brokers alone"
         )
         return undecided(name, value, reason)
-    return dropped(name, value, _NONE) if declared(name) is not None else Step({name: value}, {kafka: value})
+    return dropped(name, value, _NONE) if declared(name) is not None else TranslationStep({name: value}, {kafka: value})
 
 
 def _spark_duration(text: str) -> str:
