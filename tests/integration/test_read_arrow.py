@@ -21,6 +21,7 @@ import millrace
 from millrace.errors import MessageError, MillraceError, UnknownTopicError
 from millrace.spark.ddl import parse_ddl
 from millrace_cli.commands.cat import cat as cat_command
+from millrace_cli.commands.convert import convert as convert_command
 from support.kafka import produce
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
@@ -283,6 +284,21 @@ def test_pandas_takes_it(connection, topic):
 def cat(connection, *arguments):
     given = ["--bootstrap-servers", connection["properties.bootstrap.servers"], *arguments]
     return CliRunner().invoke(cat_command, given)
+
+
+def test_converted_options_of_other_connectors_open_a_topic(connection, topic):
+    servers = connection["properties.bootstrap.servers"]
+    name = topic([{"value": b"a"}, {"value": b"b"}], 1)
+    texts = {
+        "java": f"bootstrap.servers={servers}\nauto.offset.reset=earliest\nsession.timeout.ms=9000\n",
+        "connect": json.dumps({"topics": name, "consumer.override.bootstrap.servers": servers}),
+        "flink": f"WITH ('connector' = 'kafka', 'topic' = '{name}', 'properties.bootstrap.servers' = '{servers}')",
+        "spark": f'read.format("kafka").option("subscribe", "{name}").option("kafka.bootstrap.servers", "{servers}")',
+    }
+    for dialect, text in texts.items():
+        ended = CliRunner().invoke(convert_command, ["--from", dialect], input=text)
+        options = {"topic": name, **json.loads(ended.stdout)}
+        assert pa.table(millrace.read_arrow(options))["value"].to_pylist() == [b"a", b"b"]
 
 
 def test_cat_writes_all_rows_to_a_file(connection, topic, tmp_path):

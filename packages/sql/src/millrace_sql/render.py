@@ -13,6 +13,11 @@ from millrace_sql import statements as s
 from millrace_sql.script_texts import Identifier
 
 
+def render_options(options: Mapping[str, str]) -> str:
+    """Return options as a WITH clause has them, in parentheses; secrets are written as they are."""
+    return _block(_assignments(options))
+
+
 @singledispatch
 def render(statement: s.Statement) -> str:
     """Return the SQL text of a statement, without ``;`` at its end.

@@ -42,7 +42,7 @@ class TranslatedOptions:
 
 
 @dataclass(frozen=True)
-class _ReadEnd:
+class ReadEnd:
     """The options for one end of a read; the first one that is given wins, as in Spark's connector.
 
     Attributes:
@@ -60,16 +60,16 @@ class _ReadEnd:
     words: tuple[str, ...]
 
 
-_STARTING = _ReadEnd(
+_STARTING = ReadEnd(
     "scan.startup.",
     "startingTimestamp",
     "startingOffsetsByTimestamp",
     "startingOffsets",
     ("earliest", "latest"),
 )
-_ENDING = _ReadEnd("scan.bounded.", "endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets", ("latest",))
+_ENDING = ReadEnd("scan.bounded.", "endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets", ("latest",))
 _MODES = {"earliest": StandardOffsets.EARLIEST, "latest": StandardOffsets.LATEST}
-_STRATEGY = "startingOffsetsByTimestampStrategy"
+STARTING_STRATEGY = "startingOffsetsByTimestampStrategy"
 
 _SELECTIONS: dict[str, tuple[str, Callable[[str], str]]] = {
     "subscribe": ("topic", spark_values.translate_topics),
@@ -77,9 +77,12 @@ _SELECTIONS: dict[str, tuple[str, Callable[[str], str]]] = {
     "assign": ("topic-partitions", spark_values.translate_partitions),
 }
 
+SPARK_SELECTIONS = {name: spark for spark, (name, _) in _SELECTIONS.items()}
+"""Spark's names of the options that select topics or partitions, by millrace's."""
+
 _GROUP_PREFIX = "groupIdPrefix"
 
-_REFUSED = {
+REFUSED_OPTIONS = {
     "kafka.auto.offset.reset": "say with 'startingOffsets' where to start: earliest, latest or offsets as JSON",
     "kafka.key.deserializer": "keys come as bytes; convert the column, as CAST(key AS STRING)",
     "kafka.value.deserializer": "values come as bytes; convert the column, as CAST(value AS STRING), or give a format",
@@ -89,6 +92,7 @@ _REFUSED = {
     "'properties.group.id'",
     "kafka.interceptor.classes": "Java classes cannot be used; transform the rows instead",
 }
+"""The options that Spark's connector refuses, too, and what to do instead."""
 
 _WITHOUT_EFFECT = {
     "kafkaConsumer.pollTimeoutMs": "brokers that do not answer are waited for two minutes",
@@ -96,12 +100,15 @@ _WITHOUT_EFFECT = {
     "fetchOffset.retryIntervalMs": "looking up offsets is tried again for up to a minute",
 }
 
+READ_ENDS = (_STARTING, _ENDING)
+"""The options for both ends of a read."""
+
 SPARK_OPTIONS = (
     *_SELECTIONS,
     *(name for end in (_STARTING, _ENDING) for name in (end.time, end.times, end.offsets)),
-    _STRATEGY,
+    STARTING_STRATEGY,
     _GROUP_PREFIX,
-    *_REFUSED,
+    *REFUSED_OPTIONS,
     *_WITHOUT_EFFECT,
 )
 """The names of all options of Spark's; others that start with ``kafka.`` are properties of the Kafka client."""
@@ -164,7 +171,7 @@ class _Translation:
             if selected is not None:
                 self._set(spark, {name: selected})
 
-    def translate_end(self, end: _ReadEnd) -> _NumericEnd | None:
+    def translate_end(self, end: ReadEnd) -> _NumericEnd | None:
         """Translate the options for one end of the read."""
         no_match = self._no_match() if end is _STARTING else {}
         texts = {name: self._take(name) for name in (end.time, end.times, end.offsets) if self._has(name)}
@@ -195,7 +202,7 @@ class _Translation:
 
     def drop_unsupported(self) -> None:
         """Refuse the options that Spark's connector refuses, and drop those without a meaning here."""
-        for name, why in _REFUSED.items():
+        for name, why in REFUSED_OPTIONS.items():
             if self._has(name):
                 self._take(name)
                 self._report(f"option {name!r} cannot be set, as with Spark's own connector: {why}")
@@ -225,13 +232,13 @@ class _Translation:
         return TranslatedOptions(options, tuple(self._problems), tuple(self._without_effect), self._spark_names)
 
     def _no_match(self) -> dict[str, str]:
-        strategy = self._take(_STRATEGY) if self._has(_STRATEGY) else "error"
+        strategy = self._take(STARTING_STRATEGY) if self._has(STARTING_STRATEGY) else "error"
         if strategy.lower() not in ("error", "latest"):
-            self._report(f"option {_STRATEGY!r}: expected one of error, latest; got {strategy!r}")
+            self._report(f"option {STARTING_STRATEGY!r}: expected one of error, latest; got {strategy!r}")
             return {}
         return {f"{_STARTING.prefix}timestamp-no-match": strategy.lower()}
 
-    def _from_offsets(self, end: _ReadEnd, text: str) -> _NumericEnd | None:
+    def _from_offsets(self, end: ReadEnd, text: str) -> _NumericEnd | None:
         if text.lower() in end.words:
             self._set(end.offsets, {f"{end.prefix}mode": _MODES[text.lower()]})
             return None
@@ -242,7 +249,7 @@ class _Translation:
         self._set(end.offsets, _listed_partitions(end, StandardOffsets.SPECIFIC, "specific-offsets", listed))
         return _NumericEnd(end.offsets, numbers)
 
-    def _from_timestamps(self, end: _ReadEnd, text: str, no_match: Mapping[str, str]) -> _NumericEnd | None:
+    def _from_timestamps(self, end: ReadEnd, text: str, no_match: Mapping[str, str]) -> _NumericEnd | None:
         numbers = self._convert(end.times, text, spark_values.parse_timestamps)
         if numbers is None:
             return None
@@ -253,7 +260,7 @@ class _Translation:
         )
         return _NumericEnd(end.times, numbers)
 
-    def _from_timestamp(self, end: _ReadEnd, text: str, no_match: Mapping[str, str]) -> _NumericEnd | None:
+    def _from_timestamp(self, end: ReadEnd, text: str, no_match: Mapping[str, str]) -> _NumericEnd | None:
         millis = self._convert(end.time, text, spark_values.parse_timestamp)
         if millis is None:
             return None
@@ -282,7 +289,7 @@ class _Translation:
         self._problems.append(problem)
 
 
-def _listed_partitions(end: _ReadEnd, mode: str, name: str, text: str) -> dict[str, str]:
+def _listed_partitions(end: ReadEnd, mode: str, name: str, text: str) -> dict[str, str]:
     # Spark's connector requires the list to name every partition that is read, and no other
     prefix = end.prefix
     return {f"{prefix}mode": mode, f"{prefix}{name}": text, f"{prefix}all-partitions-named": "true"}

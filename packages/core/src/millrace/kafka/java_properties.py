@@ -325,3 +325,6 @@ _PRODUCER: dict[str, Handling] = {
 
 JAVA_PROPERTIES: dict[str, Handling] = {**_COMMON, **_SECURITY, **_CONSUMER, **_PRODUCER}
 """The handling of each property, by its name."""
+
+CONSUMER_PROPERTIES, PRODUCER_PROPERTIES = frozenset(_CONSUMER), frozenset(_PRODUCER)
+"""The properties that only one of the two clients has."""

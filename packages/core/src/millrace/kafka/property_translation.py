@@ -94,6 +94,20 @@ def translate(java: Mapping[str, str]) -> Translation:
     return Translation(client, problems, warnings)
 
 
+def problem_with(name: str, value: str) -> str | None:
+    """Return why a property by itself is refused or has no effect; None if it is used.
+
+    Args:
+        name: The property, without ``properties.``.
+        value: Its value.
+    """
+    if name in _CONTROLLED_BY_MILLRACE:
+        return f"option 'properties.{name}' cannot be set: {_CONTROLLED_BY_MILLRACE[name]}"
+    handling = JAVA_PROPERTIES.get(name) or CONNECTOR_PROPERTIES.get(name, Passed())
+    sentences = (*_class_problems(name, value, handling), *_ignored_warnings(name, value, handling))
+    return next(iter(sentences), None)
+
+
 def _translated(java: Mapping[str, str], problems: list[str], warnings: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield names as given, librdkafka's names, and values; append to the problems and warnings."""
     for name, value in java.items():

@@ -18,7 +18,7 @@ ROW_KIND_OPTION = "changelog.row-kind-column"
 Config = TypeVar("Config", SourceConfig, SinkConfig)
 
 _DECLARED = "the table declares its columns; drop the option"
-_NOT_IN_TABLES = {
+NOT_IN_TABLES = {
     "columns": _DECLARED,
     "metadata.columns": "declare a column for each, such as: event_time TIMESTAMP_LTZ(3) METADATA FROM 'timestamp'",
     "metadata.list": "declare a column for each, such as: event_time TIMESTAMP_LTZ(3) METADATA FROM 'timestamp'",
@@ -27,6 +27,8 @@ _NOT_IN_TABLES = {
     "SET 'table.exec.source.cdc-events-duplicate' = 'true'; drop the option",
     ROW_KIND_OPTION: "the rows of a table carry their kinds without a column; drop the option",
 }
+"""The options of reads and writes that a table does not have, and what to do instead."""
+
 _STARTS = {"scan.startup.mode", "startingoffsets", "startingoffsetsbytimestamp", "startingtimestamp"}
 
 
@@ -120,7 +122,7 @@ def kafka_table(table: TableDescription, connector: str, more: Mapping[str, str]
         OptionsError: An option belongs to reads and writes without a table, or the parallelism is not a number.
     """
     problems = [
-        f"option {name!r}: {_NOT_IN_TABLES[name.lower()]}" for name in table.options if name.lower() in _NOT_IN_TABLES
+        f"option {name!r}: {NOT_IN_TABLES[name.lower()]}" for name in table.options if name.lower() in NOT_IN_TABLES
     ]
     options: dict[str, str] = {CONNECTOR: connector, **(more or {})}
     parallelism: int | None = None
@@ -130,7 +132,7 @@ def kafka_table(table: TableDescription, connector: str, more: Mapping[str, str]
             if parallelism < 1:
                 problems.append(f"option 'sink.parallelism': expected a whole number above 0; got {value!r}")
         else:
-            options[name] = _unescaped(name, value)
+            options[name] = unescaped_login(name, value)
     if problems:
         raise OptionsError(f"table {table.name!r}", tuple(problems))
     names = {name.lower() for name in options}
@@ -140,7 +142,7 @@ def kafka_table(table: TableDescription, connector: str, more: Mapping[str, str]
     return KafkaTable(table, Properties(options), parallelism)
 
 
-def _unescaped(name: str, value: str) -> str:
+def unescaped_login(name: str, value: str) -> str:
     """Return a JAAS configuration whose quotes are escaped, as in Flink's documentation, without these backslashes."""
     return value.replace('\\"', '"') if name.lower().endswith("sasl.jaas.config") and '=\\"' in value else value
 
