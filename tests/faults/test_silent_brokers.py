@@ -146,8 +146,8 @@ def test_healthz_says_so_of_a_query_that_had_nothing_to_read(spark, mortal, topi
         # No record waits, so that only the silence of the query tells
         wait_until(lambda: healthz()[0] == 503, "the silent query to be told")
         assert re.fullmatch(
-            rf"query {topic!r} has reported neither a micro-batch nor that it is idle for \d+ s: brokers do not answer, "
-            r"or its micro-batch takes that long; ask why it stands still with millrace\.why\(query\)",
+            rf"query {topic!r} has reported neither a micro-batch nor that it is idle for \d+ s: brokers do not "
+            r"answer, or its micro-batch takes that long; ask why it stands still with millrace\.why\(query\)",
             healthz()[1],
         )
         mortal.start()

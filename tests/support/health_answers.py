@@ -1,4 +1,4 @@
-"""What ``/healthz`` answers."""
+"""Answers of ``/healthz``."""
 
 from __future__ import annotations
 

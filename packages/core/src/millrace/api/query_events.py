@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from millrace.api.followers import FOLLOWERS
 from millrace.api.metrics import source_datasets, source_metrics
 from millrace.api.session_sinks import SessionSinks
 from millrace.api.session_traces import SessionTraces
+from millrace.contracts.jobs import JOBS
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
 from millrace.failures import sentence_of
 
@@ -105,7 +106,7 @@ class QueryEvents(StreamingQueryListener):
         progress = event.progress
         last = self._last.get(str(progress.runId))
         report = report_of(progress)
-        has_run = last is None or last.batch_id != report.batch_id or report.input_rows > 0
+        has_run = _has_run(report, last)
         datasets = last.inputs if last and last.inputs and not has_run else source_datasets(progress)
         sink, traces = self._sink(report.run_id), self._traces.take(report.run_id, progress.batchId)
         self._hand_on(dataclasses.replace(report, has_run=has_run, sink=sink, inputs=datasets, traceparents=traces))
@@ -125,7 +126,8 @@ class QueryEvents(StreamingQueryListener):
         self._hand_on(dataclasses.replace(last, time=now, is_active=False, error=error, has_run=False))
 
     def _hand_on(self, report: QueryReport) -> None:
-        report = dataclasses.replace(report, outputs=self._sinks.topics(report.run_id))
+        outputs, pipeline = self._sinks.topics(report.run_id), JOBS.counts(report.query_id)
+        report = dataclasses.replace(report, outputs=outputs, pipeline=pipeline)
         with self._lock:
             # An earlier run of the same query is over
             for run in [run for run, last in self._last.items() if last.query_id == report.query_id]:
@@ -142,6 +144,20 @@ class QueryEvents(StreamingQueryListener):
             if not self._has_failed:
                 self._has_failed = True
                 logger.exception("a report of query %r failed; later failures are not logged", report.query)
+
+
+def reports_of(past: Iterable[StreamingQueryProgress]) -> Iterator[QueryReport]:
+    """Yield the reports of a query's past, such as its ``recentProgress``."""
+    last: QueryReport | None = None
+    for progress in past:
+        report = report_of(progress)
+        last = dataclasses.replace(report, has_run=_has_run(report, last))
+        yield last
+
+
+def _has_run(report: QueryReport, last: QueryReport | None) -> bool:
+    """Return whether a progress tells of a micro-batch: Spark reports an idle query by the number of its last one."""
+    return last is None or last.batch_id != report.batch_id or report.input_rows > 0
 
 
 def report_of(progress: StreamingQueryProgress) -> QueryReport:
