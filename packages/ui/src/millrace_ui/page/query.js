@@ -1,7 +1,7 @@
 // One query in full.
 import { code, command, element, empty, fetched, figures, foldable, link, problem, section, state, wide } from "./dom.js";
 import { heatStrip, legend, lineChart, stackedBars } from "./charts.js";
-import { clock, count, duration, texts } from "./texts.js";
+import { clock, count, duration, moment, texts } from "./texts.js";
 
 // What is loaded on request stays as it is while the rest of the view is drawn again
 const parts = new Map();
@@ -136,7 +136,10 @@ function exactlyOncePart(id) {
   const draw = (found) => [
     figures([[texts.prefix, found.prefix], [texts.tasks, count(found.tasks)]]),
     found.ledgers.length
-      ? wide(names.map(([, name]) => name), found.ledgers.map((one) => names.map(([key]) => (key === "is_own" ? texts.owners[one.is_own] : one[key]))), texts.ledgers)
+      ? wide(names.map(([, name]) => name), found.ledgers.map(({ is_own: isOwn, written_at: writtenAt, ...ledger }) => {
+        const shown = { ...ledger, is_own: texts.owners[isOwn], written_at: moment(writtenAt) };
+        return names.map(([key]) => shown[key]);
+      }), texts.ledgers)
       : empty(texts.noLedgers),
     found.open.length
       ? wide(Object.values(texts.openColumns), found.open.map((one) => [one.partition, count(one.records)]), texts.openInTopics)

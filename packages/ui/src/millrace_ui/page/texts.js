@@ -155,6 +155,10 @@ export function duration(ms) {
   return `${Math.round(ms / 86_400_000)} d`;
 }
 
+export function moment(text) {
+  return new Date(text).toLocaleString();
+}
+
 export function clock(seconds) {
   return new Date(seconds * 1000).toLocaleTimeString();
 }
