@@ -106,7 +106,7 @@ class QueryEvents(StreamingQueryListener):
         progress = event.progress
         last = self._last.get(str(progress.runId))
         report = report_of(progress)
-        has_run = _has_run(report, last)
+        has_run = last is None or last.batch_id != report.batch_id or report.input_rows > 0
         datasets = last.inputs if last and last.inputs and not has_run else source_datasets(progress)
         sink, traces = self._sink(report.run_id), self._traces.take(report.run_id, progress.batchId)
         self._hand_on(dataclasses.replace(report, has_run=has_run, sink=sink, inputs=datasets, traceparents=traces))
@@ -147,17 +147,10 @@ class QueryEvents(StreamingQueryListener):
 
 
 def reports_of(past: Iterable[StreamingQueryProgress]) -> Iterator[QueryReport]:
-    """Yield the reports of a query's past, such as its ``recentProgress``."""
-    last: QueryReport | None = None
+    """Yield the reports of a query's past, its ``recentProgress``, where Spark has idle intervals, too."""
     for progress in past:
         report = report_of(progress)
-        last = dataclasses.replace(report, has_run=_has_run(report, last))
-        yield last
-
-
-def _has_run(report: QueryReport, last: QueryReport | None) -> bool:
-    """Return whether a progress tells of a micro-batch: Spark reports an idle query by the number of its last one."""
-    return last is None or last.batch_id != report.batch_id or report.input_rows > 0
+        yield dataclasses.replace(report, has_run="addBatch" in report.phases)
 
 
 def report_of(progress: StreamingQueryProgress) -> QueryReport:
