@@ -28,17 +28,17 @@ def test_units_are_base_units() -> None:
 
 
 def test_all_that_is_shown_is_declared() -> None:
-    found = samples(whole_report(), exposition=Exposition(with_clients=True))
-    assert {name for name, *_ in found} == {metric.name for metric in METRICS}
+    shown = samples(whole_report(), exposition=Exposition(with_clients=True))
+    assert {name for name, *_ in shown} == {metric.name for metric in METRICS}
 
 
 def test_tables_of_pipelines_and_kafka_clients_are_told_apart() -> None:
-    found = samples(whole_report(), exposition=Exposition(with_clients=True))
-    assert found["millrace_pipeline_changes_total", "copy", "shop.customers"] == 8
-    assert found["millrace_pipeline_lag_seconds", "copy", "shop.customers"] == 2.5
-    assert found["millrace_pipeline_table_paused", "copy", "shop.customers"] == 1
-    assert found["millrace_client_request_latency_avg_seconds", "consumer-1", "copy"] == 0.006
-    assert found["millrace_client_outgoing_byte_total", "consumer-1", "copy"] == 6
+    shown = samples(whole_report(), exposition=Exposition(with_clients=True))
+    assert shown["millrace_pipeline_changes_total", "copy", "shop.customers"] == 8
+    assert shown["millrace_pipeline_lag_seconds", "copy", "shop.customers"] == 2.5
+    assert shown["millrace_pipeline_table_paused", "copy", "shop.customers"] == 1
+    assert shown["millrace_client_request_latency_avg_seconds", "consumer-1", "copy"] == 0.006
+    assert shown["millrace_client_outgoing_byte_total", "consumer-1", "copy"] == 6
     assert not [name for name, *_ in samples(whole_report()) if name.startswith("millrace_client_")]
 
 

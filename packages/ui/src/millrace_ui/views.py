@@ -52,7 +52,7 @@ def query_view(history: QueryHistory, now: float) -> dict[str, Any]:
 
 
 def charts_view(history: QueryHistory, now: float) -> dict[str, Any]:
-    """Return what the page draws of a query after each report: of 1,000 partitions, a tenth of the query in full."""
+    """Return what the page draws of a query after each report: of 1,000 partitions, a sixth of the query in full."""
     partitions = _partitions(history)
     return {
         **_query(history, now),

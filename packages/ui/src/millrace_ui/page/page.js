@@ -33,9 +33,9 @@ function route() {
 // Where Kafka is may be known only after the first query has started
 async function facts() {
   if (known) return known;
-  const found = await fetched("api/page");
-  if (found.servers) known = found;
-  return found;
+  const loaded = await fetched("api/page");
+  if (loaded.servers) known = loaded;
+  return loaded;
 }
 
 async function topicAt(name, query, signal) {
