@@ -17,7 +17,7 @@ _STEP_S = 0.01
 def main(servers: str, topic: str, partitions: int, rate: int) -> None:
     """Write ``rate`` records a second, to the partitions in turn."""
     stop = threading.Event()
-    threading.Thread(target=_set_at_end_of_input, args=(stop,), daemon=True).start()
+    threading.Thread(target=set_at_end_of_input, args=(stop,), daemon=True).start()
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 1})
     started, sent = time.monotonic(), 0
     while not stop.wait(_STEP_S):
@@ -33,7 +33,8 @@ def main(servers: str, topic: str, partitions: int, rate: int) -> None:
     producer.flush(5)
 
 
-def _set_at_end_of_input(stop: threading.Event) -> None:
+def set_at_end_of_input(stop: threading.Event) -> None:
+    """Set an event when standard input ends."""
     sys.stdin.read()
     stop.set()
 

@@ -15,17 +15,6 @@ from bench.measure import MILLRACE, Bench, Result, alternate
 WORK = "micro-batch at 400 records/s, with page and Prometheus"
 WATCHED, UNWATCHED = "watched", "nobody watches"
 
-_READER = """
-import sys, threading, time, urllib.request
-events, metrics = sys.argv[1:]
-threading.Thread(target=lambda: sum(1 for _ in urllib.request.urlopen(events)), daemon=True).start()
-threading.Thread(target=lambda: sys.stdin.read() or sys.exit(), daemon=True).start()
-while threading.active_count() > 2:
-    urllib.request.urlopen(metrics).read()
-    time.sleep(1)
-"""
-"""Reads the page's events, and metrics once a second, in a process of its own as browsers and Prometheus do."""
-
 
 def run(bench: Bench) -> list[Result]:
     """Measure micro-batches."""
@@ -49,10 +38,12 @@ def _watching(bench: Bench) -> Iterator[None]:
     with ExitStack() as stack:
         page = stack.enter_context(millrace.ui(bench.spark, port=0))
         reports = stack.enter_context(millrace.report_metrics(bench.spark, "prometheus", {"port": "0"}))
-        command = [sys.executable, "-c", _READER, f"{page.url}events", reports.reporter.url]
-        reader = stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE))
+        command = [sys.executable, "-m", "bench.page_watcher", page.url, reports.reporter.url]
+        watcher = stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE))
         try:
             yield
         finally:
             # The end of its input ends it, before what it reads from
-            reader.communicate(timeout=30)
+            watcher.communicate(timeout=60)
+    if watcher.returncode:
+        raise RuntimeError("the page was not watched all the time, so the figures say nothing")

@@ -22,6 +22,7 @@ from millrace.source.reader.fetch import fetch
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from millrace_broker import KafkaBroker
+from support.health_answers import health_answers
 from support.kafka import QUICK_BROKER, produce
 from support.names import unique_name
 from support.waiting import wait_until
@@ -103,19 +104,51 @@ def test_a_task_that_writes_goes_on(mortal, topic, while_dead):
     while_dead(write, "writing records")
 
 
-def test_why_says_so_of_a_query_that_runs(spark, mortal, topic, tmp_path):
-    options = {"properties.bootstrap.servers": mortal.bootstrap_servers, "topic": topic, **EARLIEST}
-    rows = spark.readStream.format("millrace").options(**options).load()
-    query = rows.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start()
-    try:
-        query.processAllAvailable()
-        mortal.kill()
-        wait_until(lambda: millrace.why(query).cause.kind == "unreachable", "the query to wait for its broker")
-        dead = millrace.why(query, options=options)
-        assert [cause.kind for cause in dead.causes] == ["unreachable"]
-        assert "Connection refused" in dead.cause.message
-        assert "SASL" not in dead.cause.message
-        mortal.start()
-        wait_until(lambda: millrace.why(query, options=options).cause.kind == "no-new-offsets", "the broker")
-    finally:
+@pytest.fixture
+def options(mortal: KafkaBroker, topic: str) -> dict[str, str]:
+    return {"properties.bootstrap.servers": mortal.bootstrap_servers, "topic": topic, **EARLIEST}
+
+
+@pytest.fixture
+def start(spark, options, tmp_path) -> Iterator[Callable[[], Any]]:
+    """Start a query that has read all there is; it is stopped at the end."""
+    queries = []
+
+    def run() -> Any:
+        rows = spark.readStream.format("millrace").options(**options).load()
+        writer = rows.writeStream.queryName(options["topic"]).format("noop")
+        queries.append(writer.option("checkpointLocation", str(tmp_path)).start())
+        queries[-1].processAllAvailable()
+        return queries[-1]
+
+    yield run
+    for query in queries:
         query.stop()
+
+
+def test_why_says_so_of_a_query_that_runs(mortal, options, start):
+    query = start()
+    mortal.kill()
+    wait_until(lambda: millrace.why(query).cause.kind == "unreachable", "the query to wait for its broker")
+    dead = millrace.why(query, options=options)
+    assert [cause.kind for cause in dead.causes] == ["unreachable"]
+    assert "Connection refused" in dead.cause.message
+    assert "SASL" not in dead.cause.message
+    mortal.start()
+    wait_until(lambda: millrace.why(query, options=options).cause.kind == "no-new-offsets", "the broker")
+
+
+def test_healthz_says_so_of_a_query_that_had_nothing_to_read(spark, mortal, topic, start):
+    with health_answers(spark) as healthz:
+        start()
+        wait_until(lambda: healthz() == (200, "1 query runs"), "the report of the query's start")
+        mortal.kill()
+        # No record waits, so that only the silence of the query tells
+        wait_until(lambda: healthz()[0] == 503, "the silent query to be told")
+        assert re.fullmatch(
+            rf"query {topic!r} has reported neither a micro-batch nor that it is idle for \d+ s: brokers do not "
+            r"answer, or its micro-batch takes that long; ask why it stands still with millrace\.why\(query\)",
+            healthz()[1],
+        )
+        mortal.start()
+        wait_until(lambda: healthz() == (200, "1 query runs"), "the query to be well again")

@@ -89,17 +89,20 @@ def test_a_pipeline_reads_from_postgresql(plain, with_extra, tmp_path):
     assert '+I public.orders {"id":1,"name":"a"}' in printed.splitlines()
 
 
-def test_a_notebook_runs_a_cell_of_sql(with_extra, broker, make_topic, tmp_path):
+def test_a_notebook_runs_a_cell_of_sql_and_shows_a_chart(plain, with_extra, broker, make_topic, tmp_path):
     topic = make_topic()
     produce(broker.bootstrap_servers, topic, [{"value": json.dumps({"id": n, "name": f"n{n}"})} for n in (1, 2)])
     cell = NAMES.format(topic=topic, servers=broker.bootstrap_servers)
 
-    shown = with_extra("notebook", "millrace-sql").output(
+    missing = plain.run("python", "-c", "import millrace_ui; millrace_ui.lag_chart", cwd=tmp_path)
+    assert "pip install 'millrace-ui[notebook]'" in missing.stderr
+    shown = with_extra("notebook").output(
         "python", PROGRAMS / "notebook.py", cell, cwd=tmp_path, variables={"IPYTHONDIR": str(tmp_path / "ipython")}
     )
 
     assert "IPython.core.display.HTML object" in shown
     assert "n=2, last='n2'" in shown
+    assert "starting" in shown.splitlines()
 
 
 def test_spark_keeps_the_state_of_an_upsert_table(with_extra, broker, make_topic, tmp_path):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
 
-import millrace
+from support.health_answers import health_answers
 from support.kafka import produce, transactional_producer
 from support.retrying import retried
 from support.waiting import wait_until
@@ -21,16 +19,7 @@ EARLIEST = {"scan.startup.mode": "earliest-offset"}
 
 @pytest.fixture
 def healthz(spark) -> Iterator:
-    with millrace.report_metrics(spark, "prometheus", {"port": "0", "stalled-after-s": "1"}) as reports:
-        url = reports.reporter.url.replace("metrics", "healthz")
-
-        def ask() -> tuple[int, str]:
-            try:
-                with urllib.request.urlopen(url, timeout=20) as answer:
-                    return answer.status, answer.read().decode().strip()
-            except urllib.error.HTTPError as error:
-                return error.code, error.read().decode().strip()
-
+    with health_answers(spark) as ask:
         yield ask
 
 

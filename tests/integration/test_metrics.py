@@ -8,6 +8,7 @@ import pytest
 
 import millrace
 from millrace.api.metrics import source_metrics
+from millrace.contracts.metric_declarations import CLIENT_METRICS
 from support.kafka import produce, transactional_producer
 from support.retrying import flush, retried
 from support.waiting import wait_until
@@ -144,6 +145,7 @@ def test_consumers_say_what_they_do_unless_they_are_told_not_to(run, topic, brok
 
     wait_until(with_latency, "the latency of requests")
     for _, metrics in found():
+        assert {name for name in metrics if "-" in name} <= {metric.source for metric in CLIENT_METRICS}
         assert metrics["records-consumed-total"] == metrics["rxmsgs"]
         assert metrics["connection-count"] >= 1
         assert metrics["connection-creation-total"] - metrics["connection-close-total"] >= 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,15 @@ import millrace
 from millrace.contracts.dead_letter_headers import ERROR_HEADER_PREFIX
 from millrace_cdc.pipeline import Pipeline
 from millrace_sql import TableEnvironment
+from millrace_ui.page_data import PageData
+from millrace_ui.prometheus import Exposition
+from millrace_ui.query_history import Histories
+from millrace_ui.server import Server
+from millrace_ui.web_application import Settings, page_application
 from support.browser import LAPTOP, TELEPHONE, WIDE, LookedAt, chromium
 from support.kafka import produce
 from support.names import unique_name
+from support.query_reports import report
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.timeout(900)
@@ -217,3 +225,42 @@ def test_a_job_shows_its_statement_with_its_plan_and_tables(browser, shown):
     assert "shop.customers" in text
     looked_at.page.get_by_text("Plan", exact=True).first.click()
     looked_at.page.get_by_text("Sink(table=").first.wait_for()
+
+
+@pytest.fixture
+def reported(browser) -> Iterator[tuple[Histories, LookedAt]]:
+    """A page whose reports the test makes: what is drawn of them needs no Spark."""
+    histories = Histories()
+    data = PageData(histories)
+    server = Server(page_application(data, Settings(Exposition(), 60)), "127.0.0.1", 0, "page")
+    try:
+        yield histories, LookedAt(browser, server.url)
+    finally:
+        data.is_closing = True
+        server.close()
+
+
+def test_a_query_of_many_partitions_has_few_elements_and_whoever_reads_it_stays_where_he_is(reported):
+    histories, looked_at = reported
+    histories.add(report(*range(1_000), time=time.time()))
+    looked_at.open("#/query/id-1", "Lag of each partition now")
+    page = looked_at.page
+    page.locator(".scroll").evaluate("table => table.scrollTo(0, 120)")
+    page.get_by_role("link", name="data as JSON").nth(2).focus()
+    histories.add(report(*[5] * 1_000, batch=1, time=time.time()))
+    page.get_by_text("5000", exact=True).first.wait_for()
+    assert page.locator(".scroll").evaluate("table => table.scrollTop") == 120
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "api/queries/id-1/charts"
+    assert page.locator("main *").count() < 1_000
+    # What the pointer is on is told by name
+    page.locator("svg.heat").hover(position={"x": 3, "y": 3})
+    assert page.locator("svg.heat title").text_content() == "orders-0: 5"
+    assert (looked_at.serious_faults(), looked_at.problems) == ([], [])
+
+
+def test_a_query_that_stands_still_says_so(reported):
+    histories, looked_at = reported
+    histories.add(report(3, time=time.time() - 40))
+    looked_at.open("#/query/id-1", "query 'copy' has made no progress for 4")
+    # The page has asked why by itself; it has no session to ask
+    looked_at.page.get_by_text("this driver has no such query").wait_for()

@@ -10,6 +10,7 @@ from pyspark import TaskContext
 from pyspark.errors import PySparkException
 
 import millrace
+from millrace.contracts.metric_declarations import CLIENT_METRICS
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -107,6 +108,7 @@ def test_a_stream_tells_what_it_has_written(copy, collector, broker, source, tar
     has_sent = ["batch-size-avg", "record-queue-time-max", "request-latency-avg"]
     wait_until(lambda: any(all(name in said for name in has_sent) for said in producers().values()), "its averages")
     for said in collector.metrics().producers.values():
+        assert {name for name in said if "-" in name} <= {metric.source for metric in CLIENT_METRICS}
         assert said["record-send-total"] == said["txmsgs"]
         assert 0 < said["buffer-available-bytes"] <= said["buffer-total-bytes"]
         # A producer that has not sent anything knows no topic

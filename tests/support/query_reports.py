@@ -4,7 +4,9 @@ import dataclasses
 from typing import Any
 
 from millrace.contracts import QueryReport
-from millrace.contracts.metrics import PartitionMetrics, SourceMetrics
+from millrace.contracts.jobs import JobTable, PipelineCounts
+from millrace.contracts.metric_declarations import CLIENT_METRICS
+from millrace.contracts.metrics import PartitionMetrics, SinkMetrics, SourceMetrics
 
 
 def partition(number: int, lag: int, topic: str = "orders", **others: Any) -> PartitionMetrics:
@@ -48,3 +50,13 @@ def report(*lags: int, batch: int | None = 0, time: float = 1000.0, **others: An
         sources=(source(*(partition(number, lag) for number, lag in enumerate(lags))),) if lags else (),
     )
     return dataclasses.replace(made, **others)
+
+
+def whole_report() -> QueryReport:
+    """Return a report with a value of each declared metric."""
+    read = source(partition(0, 1, committed_offset=3, state_keys=4, state_bytes=5))
+    consumers = {"consumer-1": {metric.source: 6.0 for metric in CLIENT_METRICS}}
+    sink = SinkMetrics(num_records_out=5, transactions_committed=2, current_send_time=40)
+    table = JobTable("shop.customers", changes=8, schema_version=2, age_ms=2500, paused="a column", collected=9)
+    counts = PipelineCounts((table,), schema_changes=3, malformed=1)
+    return report(sources=(dataclasses.replace(read, consumers=consumers),), sink=sink, pipeline=counts)

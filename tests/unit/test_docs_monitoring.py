@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from millrace.contracts.metric_declarations import METRICS
+from millrace.contracts.metric_declarations import CLIENT_METRICS, METRICS
 from millrace.options import options_of
 from millrace_ui.prometheus_reporter import PrometheusOptions
 
@@ -15,6 +15,12 @@ PAGE = (Path(__file__).parents[2] / "docs/monitoring.md").read_text()
 def test_each_metric_stands_on_the_page() -> None:
     rows = re.findall(r"^\| `(millrace_\w+)` \| (.*?) \| (.*) \|$", PAGE, re.MULTILINE)
     assert rows == [(metric.name, ", ".join(metric.labels), metric.help) for metric in METRICS]
+
+
+def test_each_metric_of_java_clients_on_the_page_is_declared() -> None:
+    (table,) = re.findall(r"^\| metric of Java's client \|.*\n(?:\|.*\n)+", PAGE, re.MULTILINE)
+    names = {name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])}
+    assert names == {metric.source for metric in CLIENT_METRICS}
 
 
 def test_names_are_prometheus_names() -> None:

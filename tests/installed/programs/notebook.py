@@ -1,4 +1,4 @@
-"""Run a cell of SQL as a notebook does; the argument is the cell."""
+"""Run a cell of SQL as a notebook does, and show a chart of the lag; the argument is the cell."""
 
 from __future__ import annotations
 
@@ -14,5 +14,6 @@ for source in (
     f"%%millrace\n{sys.argv[1]}",
     # The environment that the cell has made
     f"print(list(table_env.execute_sql({COUNT!r}).collect()))",
+    "import millrace_ui; print(millrace_ui.LagChart('id-1', 'copied-orders').shown['state'])",
 ):
     shell.run_cell(source).raise_error()

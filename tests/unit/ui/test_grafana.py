@@ -17,13 +17,16 @@ from millrace_ui.monitoring_command import monitoring
 
 DECLARED = {metric.name for metric in METRICS}
 LABELS = {metric.name: metric.labels for metric in METRICS}
+HOOKS = {"millrace_pipeline_sources", "millrace_pipeline_sinks"}
+"""Hooks of plugins, which are named like metrics."""
 SOURCES = Path(__file__).parents[3] / "packages"
 
 
 def undeclared(texts: Iterable[str]) -> set[str]:
     """The names of metrics in texts that no metric is declared by."""
-    names = {name for text in texts for name in re.findall(r"\bmillrace_(?:source|sink|query|micro|build)_\w+", text)}
-    return names - DECLARED
+    parts = "source|sink|client|pipeline|query|micro|build"
+    names = {name for text in texts for name in re.findall(rf"\bmillrace_(?:{parts})_\w+", text)}
+    return names - DECLARED - HOOKS
 
 
 def test_each_query_of_the_dashboard_names_a_declared_metric() -> None:

@@ -14,12 +14,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from millrace.contracts import MetricsReporter
 from millrace.contracts.metric_declarations import METRICS
-from millrace.contracts.metrics import SinkMetrics
 from millrace.plugins import METRICS_REPORTER, plugin_manager
 from millrace.records.trace_context import EXPECTED
 from millrace.testing import MetricsReporterSuite
 from millrace_ui.opentelemetry_reporter import OpenTelemetryOptions, OpenTelemetryReporter
-from support.query_reports import partition, report, source
+from support.query_reports import report, whole_report
 from support.spans import exported_spans
 
 
@@ -58,7 +57,7 @@ def sdk(set_up: Sdk) -> Sdk:
 
 @pytest.fixture
 def reporter(sdk: Sdk) -> Iterator[OpenTelemetryReporter]:
-    opened = OpenTelemetryReporter(OpenTelemetryOptions(max_partitions=2))
+    opened = OpenTelemetryReporter(OpenTelemetryOptions(max_partitions=2, client_metrics=True))
     opened.open()
     yield opened
     opened.close()
@@ -69,9 +68,7 @@ def test_it_is_found_by_its_name() -> None:
 
 
 def test_the_sdk_reads_all_declared_metrics(sdk: Sdk, reporter: OpenTelemetryReporter) -> None:
-    sink = SinkMetrics(num_records_out=5, transactions_committed=2, current_send_time=40)
-    whole = (source(partition(0, 1, committed_offset=3, state_keys=4, state_bytes=5)),)
-    reporter.report(report(sources=whole, sink=sink))
+    reporter.report(whole_report())
     values = sdk.values()
     assert {name for name, *_ in values} == {metric.name for metric in METRICS}
     assert values["millrace_source_lag_records", "0", "copy", "orders"] == 1

@@ -7,7 +7,7 @@ from millrace.contracts import QueryReport
 from millrace.contracts.metric_declarations import METRICS
 from millrace.contracts.metrics import SinkMetrics
 from millrace_ui.prometheus import Exposition, render
-from support.query_reports import partition, report, source
+from support.query_reports import report, whole_report
 
 
 def samples(*reports: QueryReport, exposition: Exposition | None = None) -> dict[tuple[str, ...], float]:
@@ -28,9 +28,18 @@ def test_units_are_base_units() -> None:
 
 
 def test_all_that_is_shown_is_declared() -> None:
-    sink = SinkMetrics(num_records_out=5, transactions_committed=2, current_send_time=40)
-    whole = report(sources=(source(partition(0, 1, committed_offset=3, state_keys=4, state_bytes=5)),), sink=sink)
-    assert {name for name, *_ in samples(whole)} == {metric.name for metric in METRICS}
+    shown = samples(whole_report(), exposition=Exposition(with_clients=True))
+    assert {name for name, *_ in shown} == {metric.name for metric in METRICS}
+
+
+def test_tables_of_pipelines_and_kafka_clients_are_told_apart() -> None:
+    shown = samples(whole_report(), exposition=Exposition(with_clients=True))
+    assert shown["millrace_pipeline_changes_total", "copy", "shop.customers"] == 8
+    assert shown["millrace_pipeline_lag_seconds", "copy", "shop.customers"] == 2.5
+    assert shown["millrace_pipeline_table_paused", "copy", "shop.customers"] == 1
+    assert shown["millrace_client_request_latency_avg_seconds", "consumer-1", "copy"] == 0.006
+    assert shown["millrace_client_outgoing_byte_total", "consumer-1", "copy"] == 6
+    assert not [name for name, *_ in samples(whole_report()) if name.startswith("millrace_client_")]
 
 
 def test_a_query_that_has_ended_is_down() -> None:

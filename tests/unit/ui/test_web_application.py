@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import socket
 import urllib.request
 from collections.abc import Iterator
-from http.client import HTTPResponse
+from http.client import HTTPConnection, HTTPResponse
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 
 import pytest
 
+from millrace.contracts.metrics import SinkMetrics
 from millrace.errors import OptionsError
 from millrace_ui.page_data import PageData
 from millrace_ui.prometheus import Exposition
@@ -51,12 +54,23 @@ def test_the_page_loads_nothing_from_elsewhere(server: Server) -> None:
         assert b"https://" not in file.read_bytes()
 
 
+def test_data_are_kept_in_no_cache_and_by_no_frame(server: Server) -> None:
+    for path in ("", "api/queries", "metrics", "healthz"):
+        headers = get(f"{server.url}{path}").headers
+        assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert get(f"{server.url}page/page.js").headers["cache-control"] is None
+
+
 def test_a_query_is_given_as_json(server: Server, histories: Histories) -> None:
     histories.add(report(4, 5))
     (query,) = json.load(get(f"{server.url}api/queries"))
     assert (query["name"], query["lag"]) == ("copy", 9)
     assert len(json.load(get(f"{server.url}api/queries/{query['id']}"))["partitions"]) == 2
-    assert refused(f"{server.url}api/queries/another") == (404, '{"error":"this driver has no such query"}')
+    charts = json.load(get(f"{server.url}api/queries/{query['id']}/charts"))
+    assert (charts["lags"], charts["pipeline"]) == ([["orders-0", 4], ["orders-1", 5]], None)
+    for path in ("another", "another/charts"):
+        assert refused(f"{server.url}api/queries/{path}") == (404, '{"error":"this driver has no such query"}')
 
 
 def test_events_have_the_queries_when_they_change(server: Server, histories: Histories) -> None:
@@ -68,6 +82,10 @@ def test_events_have_the_queries_when_they_change(server: Server, histories: His
         histories.add(report(2, batch=1))
         assert events.readline() == b"event: queries\n"
         assert json.loads(events.readline().removeprefix(b"data: "))[0]["lag"] == 2
+        events.readline()
+        # The view of the query changes, although nothing in short does
+        histories.add(dataclasses.replace(report(2, batch=1), has_run=False, sink=SinkMetrics(num_records_out=5)))
+        assert events.readline() == b"event: queries\n"
 
 
 def test_health_is_503_after_a_failure(server: Server, histories: Histories) -> None:
@@ -90,8 +108,22 @@ def test_a_token_is_asked_for(histories: Histories) -> None:
         assert refused(f"{server.url}metrics", Authorization="Bearer wrong")[0] == 401
         assert get(f"{server.url}metrics", Authorization="Bearer hush").status == 200
         assert get(f"{server.url}api/queries", Cookie="millrace_token=hush").status == 200
+        assert refused(f"{server.url}?token=wrong")[0] == 401
+        cookie = _redirect_of(f"{server.url}?token=hush").headers["set-cookie"]
+        assert cookie.startswith("millrace_token=hush; HttpOnly;")
+        assert "SameSite=strict" in cookie
     finally:
         server.close()
+
+
+def _redirect_of(url: str) -> HTTPResponse:
+    """Return the answer itself: the token goes out of the address, into a cookie that scripts cannot read."""
+    address = urlsplit(url)
+    connection = HTTPConnection(address.netloc, timeout=20)
+    connection.request("GET", f"{address.path}?{address.query}")
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["location"]) == (303, "./")
+    return answer
 
 
 def test_a_port_that_is_taken_is_told() -> None:

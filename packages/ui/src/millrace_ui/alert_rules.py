@@ -92,6 +92,13 @@ ALERT_RULES = (
         "Query {{ $labels.query }} has skipped {{ $value | humanize }} offsets whose records were gone.",
     ),
     AlertRule(
+        "MillraceTablePaused",
+        f"max by (job, instance, query, table) ({_metric('pipeline_table_paused')}) > 0",
+        "1m",
+        "warning",
+        "Table {{ $labels.table }} of pipeline {{ $labels.query }} is paused, and its messages are collected.",
+    ),
+    AlertRule(
         "MillraceWritesFail",
         f"{_rose('sink_send_errors_total')} or {_rose('sink_failed_tasks_total')}",
         "0m",

@@ -48,6 +48,7 @@ class PageEndpoints:
             Route("/api/page", self.facts),
             Route("/api/queries", self.queries),
             Route("/api/queries/{query}", self.query),
+            Route("/api/queries/{query}/charts", self.charts),
             Route("/api/queries/{query}/why", self.why),
             Route("/api/queries/{query}/plan", self.plan),
             Route("/api/queries/{query}/exactly-once", self.exactly_once),
@@ -75,11 +76,15 @@ class PageEndpoints:
 
     def queries(self, _request: Request) -> Response:
         """Answer with all queries in short."""
-        return JSONResponse(self._data.queries())
+        return _json(self._data.queries())
 
     def query(self, request: Request) -> Response:
         """Answer with a query in full."""
-        return _found(self._data.query(request.path_params["query"]), _NO_QUERY)
+        return _json(self._data.query(request.path_params["query"]))
+
+    def charts(self, request: Request) -> Response:
+        """Answer with what the page draws of a query."""
+        return _json(self._data.charts(request.path_params["query"]))
 
     def why(self, request: Request) -> Response:
         """Answer with the causes for which nothing comes from a query."""
@@ -129,12 +134,13 @@ class PageEndpoints:
         return _events(self._query_events())
 
     async def _query_events(self) -> AsyncIterator[str]:
-        sent, sent_at = -1, 0.0
+        sent, sent_at = (-1, ""), 0.0
         while not self._data.is_closing:
-            version = self._data.histories.version
-            if version != sent:
-                yield _event("queries", await asyncio.to_thread(self._data.queries))
-                sent, sent_at = version, time.monotonic()
+            # A report of a sink changes what a query's view shows, and nothing in short
+            latest = self._data.histories.version, await asyncio.to_thread(self._data.queries)
+            if latest != sent:
+                yield _event("queries", latest[1])
+                sent, sent_at = latest, time.monotonic()
             elif time.monotonic() - sent_at > _KEEP_ALIVE_S:
                 yield ": still here\n\n"
                 sent_at = time.monotonic()
@@ -144,7 +150,7 @@ class PageEndpoints:
         try:
             while not self._data.is_closing:
                 messages = await asyncio.to_thread(tail.take)
-                yield ": none\n\n" if messages is None else _event("messages", messages)
+                yield ": none\n\n" if messages is None else _event("messages", json.dumps(messages))
         finally:
             tail.close()
 
@@ -154,12 +160,17 @@ def refused(_request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, status_code=404 if isinstance(error, UnknownTopicError) else 400)
 
 
-def _event(name: str, data: Any) -> str:
-    return f"event: {name}\ndata: {json.dumps(data)}\n\n"
+def _event(name: str, data: str) -> str:
+    return f"event: {name}\ndata: {data}\n\n"
 
 
 def _events(events: AsyncIterator[str]) -> Response:
-    return StreamingResponse(events, media_type="text/event-stream", headers={"cache-control": "no-store"})
+    return StreamingResponse(events, media_type="text/event-stream")
+
+
+def _json(text: str | None) -> Response:
+    """Answer with a view of a query that is JSON already."""
+    return _found(None, _NO_QUERY) if text is None else Response(text, media_type="application/json")
 
 
 def _found(content: Any, missing: dict[str, str]) -> Response:

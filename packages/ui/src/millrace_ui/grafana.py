@@ -7,14 +7,18 @@ from typing import Any
 
 from millrace.contracts.metric_declarations import (
     BUILD_INFO,
+    CLIENT_METRICS,
     INPUT_RATE,
     LAST_PROGRESS,
     METRICS,
     PARTITION_METRICS,
+    PIPELINE_METRICS,
     PROCESSED_RATE,
     QUERY_UP,
     SINK_METRICS,
     SINK_TRANSACTIONS,
+    TABLE_METRICS,
+    TABLE_PAUSED,
     Metric,
     MetricKind,
 )
@@ -55,13 +59,14 @@ def expressions(made: dict[str, Any]) -> Iterator[str]:
 
 
 def _panels() -> Iterator[dict[str, Any]]:
-    sections = {
-        "Queries": [
-            metric for metric in METRICS if metric not in (*PARTITION_METRICS, *SINK_METRICS, SINK_TRANSACTIONS)
-        ],
+    parts = {
         "Sources": PARTITION_METRICS,
         "Sinks": (*SINK_METRICS, SINK_TRANSACTIONS),
+        "Pipelines": (*PIPELINE_METRICS, *TABLE_METRICS, TABLE_PAUSED),
+        "Kafka clients": CLIENT_METRICS,
     }
+    of_parts = {metric.name for metrics in parts.values() for metric in metrics}
+    sections = {"Queries": [metric for metric in METRICS if metric.name not in of_parts], **parts}
     top = 0
     for title, metrics in sections.items():
         yield {"type": "row", "title": title, "collapsed": False, "gridPos": _place(0, top, _COLUMNS, 1), "panels": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from millrace.contracts import QueryReport
 from millrace_ui.query_history import QueryHistory
 
 SILENT_AFTER_S = 60.0
@@ -36,18 +37,26 @@ def health_of(histories: Iterable[QueryHistory], now: float, stalled_after_s: fl
     running = 0
     for history in histories:
         running += history.report.is_active
-        sentence = _fault(history, now, stalled_after_s)
+        sentence = _failure(history.report) or standstill_of(history, now, stalled_after_s)
         if sentence:
             return Health(False, sentence)
     return Health(True, f"{running} queries run" if running != 1 else "1 query runs")
 
 
-def _fault(history: QueryHistory, now: float, stalled_after_s: float) -> str:
-    """Return what is wrong with a query; nothing where it is well."""
+def _failure(report: QueryReport) -> str:
+    return "" if report.error is None else f"query {report.query!r} has ended: {report.error}"
+
+
+def standstill_of(history: QueryHistory, now: float, stalled_after_s: float) -> str:
+    """Return the sentence that says that a query stands still; nothing where it goes on, or has ended.
+
+    Args:
+        history: Its history.
+        now: The time in seconds since 1970.
+        stalled_after_s: The seconds without progress after which a query that has something to read stands still.
+    """
     report = history.report
     name = f"query {report.query!r}"
-    if report.error is not None:
-        return f"{name} has ended: {report.error}"
     if not report.is_active:
         return ""
     standstill, silence = now - history.progressed_at, now - history.heard_at

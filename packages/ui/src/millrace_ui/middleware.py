@@ -1,4 +1,4 @@
-"""Middleware of the page: headers that keep foreign scripts out, and the token."""
+"""Middleware of the page: headers that keep foreign scripts out and its data in no cache, and the token."""
 
 from __future__ import annotations
 
@@ -12,25 +12,32 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 COOKIE = "millrace_token"
 """The page's cookie with the token."""
 
+_POLICY = (
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; "
+    "style-src 'self' 'unsafe-inline'"
+)
 _HEADERS = {
-    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+    "content-security-policy": _POLICY,
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
+_NOT_STORED = {"cache-control": "no-store"}
+_FILES = "/page/"
 
 
 class SecurityHeaders:
-    """Add the headers that keep foreign scripts and frames out."""
+    """Add the headers that keep foreign scripts and frames out, and messages and options in no cache."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
+        headers = _HEADERS if scope.get("path", "").startswith(_FILES) else {**_HEADERS, **_NOT_STORED}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                MutableHeaders(scope=message).update(headers)
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

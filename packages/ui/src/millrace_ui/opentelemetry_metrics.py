@@ -21,11 +21,13 @@ class Observed:
     Args:
         histories: Their last reports.
         max_partitions: The number of a query's partitions above which they are added up by topic.
+        with_clients: Whether the metrics of Kafka's clients are exported.
     """
 
-    def __init__(self, histories: Histories, max_partitions: int) -> None:
+    def __init__(self, histories: Histories, max_partitions: int, *, with_clients: bool = False) -> None:
         self._histories = histories
         self._max_partitions = max_partitions
+        self._with_clients = with_clients
         self._version = -1
         self._by_metric: dict[str, list[Observation]] = {}
 
@@ -41,7 +43,7 @@ class Observed:
         by_metric: dict[str, list[Observation]] = defaultdict(list)
         by_metric[BUILD_INFO.name].append(_observation(Value(BUILD_INFO, (millrace.__version__,), 1)))
         for report in self._histories.reports():
-            for value in shown_values(report, self._max_partitions):
+            for value in shown_values(report, self._max_partitions, with_clients=self._with_clients):
                 by_metric[value.metric.name].append(_observation(value))
         return by_metric
 

@@ -27,6 +27,11 @@ class OpenTelemetryOptions:
         default=200,
         doc="The number of a query's partitions above which they are added up by topic.",
     )
+    client_metrics: bool = option(
+        "client-metrics",
+        default=False,
+        doc="Export the metrics of Kafka's clients, too: each client has attributes of its own.",
+    )
     max_links: Annotated[int, Ge(0), Le(128)] = option(
         "max-links",
         default=0,
@@ -67,7 +72,9 @@ class OpenTelemetryReporter(MetricsReporter):
 
         self._tracer: Tracer = trace.get_tracer("millrace", millrace.__version__)
         self._histories = Histories()
-        self._observed = Observed(self._histories, self.options.max_partitions)
+        self._observed = Observed(
+            self._histories, self.options.max_partitions, with_clients=self.options.client_metrics
+        )
         OBSERVED.append(self._observed)
         create_instruments(metrics.get_meter_provider())
 

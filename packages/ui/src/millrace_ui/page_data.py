@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import millrace
@@ -20,11 +21,12 @@ from millrace_ui.query_details import (
     plan_of,
     why_idle,
 )
-from millrace_ui.query_history import Histories
+from millrace_ui.query_history import Histories, QueryHistory
+from millrace_ui.rendered_views import RenderedViews
 from millrace_ui.topics.cluster import Cluster
 from millrace_ui.topics.messages import MessageFilter, TopicReader
 from millrace_ui.topics.tails import Tails
-from millrace_ui.views import queries_view, query_view
+from millrace_ui.views import charts_view, queries_view, query_view
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,6 +67,7 @@ class PageData:
         self._spark = spark
         self._shows_payloads = shows_payloads
         self._jobs = jobs
+        self._rendered = RenderedViews(histories)
         self._cluster = None if kafka is None else Cluster(kafka)
         self._lock = threading.Lock()
 
@@ -78,14 +81,18 @@ class PageData:
             "showsPayloads": self._shows_payloads,
         }
 
-    def queries(self) -> list[dict[str, Any]]:
-        """Return all queries in short."""
-        return queries_view(self.histories.histories())
+    def queries(self) -> str:
+        """Return all queries in short, as JSON."""
+        view = self._rendered.text("", lambda: queries_view(self.histories.histories(), time.time()))
+        return view or "[]"
 
-    def query(self, query_id: str) -> dict[str, Any] | None:
-        """Return a query in full; None where it is not known."""
-        history = self.histories.history(query_id)
-        return None if history is None else query_view(history)
+    def query(self, query_id: str) -> str | None:
+        """Return a query in full, as JSON; None where it is not known."""
+        return self._view("query", query_id, query_view)
+
+    def charts(self, query_id: str) -> str | None:
+        """Return what the page draws of a query, as JSON; None where the query is not known."""
+        return self._view("charts", query_id, charts_view)
 
     def why(self, query_id: str) -> dict[str, Any] | None:
         """Return the causes for which nothing comes from a query; None where it is not known."""
@@ -136,6 +143,13 @@ class PageData:
         servers = kafka.get("bootstrap.servers")
         command = f"millrace doctor --bootstrap-servers {servers}" if servers else "millrace doctor"
         return health_view(state, kafka, command)
+
+    def _view(self, kind: str, query_id: str, make: Callable[[QueryHistory, float], dict[str, Any]]) -> str | None:
+        def view() -> dict[str, Any] | None:
+            history = self.histories.history(query_id)
+            return None if history is None else make(history, time.time())
+
+        return self._rendered.text(f"{kind} {query_id}", view)
 
     def _malformed(self, search: MalformedSearch) -> dict[str, Any]:
         newest = TopicReader(search.kafka, search.wanted, shows_payloads=self._shows_payloads).newest()

@@ -41,11 +41,13 @@ class Exposition:
         with_lag_exporter_names: Whether the lag is shown under the names of consumer group exporters, too, with the
             query as the group.
         cluster_name: The name of the cluster, which one of these has as a label.
+        with_clients: Whether the metrics of Kafka's clients are shown.
     """
 
     max_partitions: int = 200
     with_lag_exporter_names: bool = False
     cluster_name: str = "kafka"
+    with_clients: bool = False
 
 
 def render(reports: Iterable[QueryReport], exposition: Exposition, accepts: str = "") -> tuple[bytes, str]:
@@ -75,7 +77,8 @@ class _Reports(Collector):
         families[BUILD_INFO.name].add_metric([millrace.__version__], 1)
         lags: list[Value] = []
         for report in self._reports:
-            for value in shown_values(report, self._exposition.max_partitions):
+            values = shown_values(report, self._exposition.max_partitions, with_clients=self._exposition.with_clients)
+            for value in values:
                 families[value.metric.name].add_metric(value.labels, value.value)
                 if value.metric.source == "pending_records":
                     lags.append(value)

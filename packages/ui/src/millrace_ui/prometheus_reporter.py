@@ -36,6 +36,11 @@ class PrometheusOptions:
         default="kafka",
         doc="The label cluster_name of kafka_consumergroup_group_lag, by which its dashboards choose a cluster.",
     )
+    client_metrics: bool = option(
+        "client-metrics",
+        default=False,
+        doc="Show the metrics of Kafka's clients, too: each client has labels of its own.",
+    )
     stalled_after_s: Annotated[int, Ge(1)] = option(
         "stalled-after-s",
         default=300,
@@ -57,7 +62,9 @@ class PrometheusReporter(MetricsReporter):
             OptionsError: The port is taken, or this machine has no such address.
         """
         options = self.options
-        exposition = Exposition(options.max_partitions, options.lag_exporter_names, options.cluster_name)
+        exposition = Exposition(
+            options.max_partitions, options.lag_exporter_names, options.cluster_name, options.client_metrics
+        )
         self._histories = Histories()
         application = metrics_application(self._histories, Settings(exposition, options.stalled_after_s))
         self._server = Server(application, options.host, options.port, "metrics reporter 'prometheus'")

@@ -23,7 +23,7 @@ from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.functions.user_function import UserFunction
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.dead_letters import check_collector
-from millrace_cdc.runtime.description import describe_pipeline
+from millrace_cdc.runtime.description import counts_of, describe_pipeline
 from millrace_cdc.runtime.extra_columns import HEADERS_COLUMN
 from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.metrics import PipelineMetrics, pipeline_metrics
@@ -210,7 +210,7 @@ def start_pipeline(
     query = writer.start()
     describe_query(str(query.id), lineage)
     running = RunningPipeline(query, batches, job.sink, job.source.client)
-    JOBS.add(running)
+    JOBS.add(running, {str(query.id): partial(counts_of, batches.progress)})
     return running
 
 

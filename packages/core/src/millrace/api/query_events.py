@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from millrace.api.followers import FOLLOWERS
 from millrace.api.metrics import source_datasets, source_metrics
 from millrace.api.session_sinks import SessionSinks
 from millrace.api.session_traces import SessionTraces
+from millrace.contracts.jobs import JOBS
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
 from millrace.failures import sentence_of
 
@@ -125,7 +126,8 @@ class QueryEvents(StreamingQueryListener):
         self._hand_on(dataclasses.replace(last, time=now, is_active=False, error=error, has_run=False))
 
     def _hand_on(self, report: QueryReport) -> None:
-        report = dataclasses.replace(report, outputs=self._sinks.topics(report.run_id))
+        outputs, pipeline = self._sinks.topics(report.run_id), JOBS.counts(report.query_id)
+        report = dataclasses.replace(report, outputs=outputs, pipeline=pipeline)
         with self._lock:
             # An earlier run of the same query is over
             for run in [run for run, last in self._last.items() if last.query_id == report.query_id]:
@@ -142,6 +144,13 @@ class QueryEvents(StreamingQueryListener):
             if not self._has_failed:
                 self._has_failed = True
                 logger.exception("a report of query %r failed; later failures are not logged", report.query)
+
+
+def reports_of(past: Iterable[StreamingQueryProgress]) -> Iterator[QueryReport]:
+    """Yield the reports of a query's past, its ``recentProgress``, where Spark has idle intervals, too."""
+    for progress in past:
+        report = report_of(progress)
+        yield dataclasses.replace(report, has_run="addBatch" in report.phases)
 
 
 def report_of(progress: StreamingQueryProgress) -> QueryReport:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -36,6 +36,21 @@ class JobTable:
     age_ms: int | None = None
     paused: str | None = None
     collected: int = 0
+
+
+@dataclass(frozen=True)
+class PipelineCounts:
+    """Counts of a pipeline since its start.
+
+    Attributes:
+        tables: Its tables that had changes, or are paused.
+        schema_changes: The number of schema changes that its sink got.
+        malformed: The number of malformed messages that were skipped.
+    """
+
+    tables: tuple[JobTable, ...] = ()
+    schema_changes: int = 0
+    malformed: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,12 +94,28 @@ class RunningJobs:
 
     def __init__(self) -> None:
         self._jobs: deque[DescribedJob] = deque(maxlen=MAX_JOBS)
+        self._counts: dict[str, Callable[[], PipelineCounts]] = {}
         self._lock = threading.Lock()
 
-    def add(self, job: DescribedJob) -> None:
-        """Remember a job that has started."""
+    def add(self, job: DescribedJob, counts: Mapping[str, Callable[[], PipelineCounts]] | None = None) -> None:
+        """Remember a job that has started.
+
+        Args:
+            job: The job.
+            counts: Returns what a pipeline has counted, without asking Spark, by the id of its query; None for SQL.
+        """
         with self._lock:
             self._jobs.append(job)
+            for query_id, count in (counts or {}).items():
+                self._counts.pop(query_id, None)
+                self._counts[query_id] = count
+            while len(self._counts) > MAX_JOBS:
+                del self._counts[next(iter(self._counts))]
+
+    def counts(self, query_id: str) -> PipelineCounts | None:
+        """Return what the pipeline of a query has counted; None for a query of another kind."""
+        count = self._counts.get(query_id)
+        return None if count is None else count()
 
     def descriptions(self) -> list[JobDescription]:
         """Describe all jobs, the newest first."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from millrace.contracts.datasets import TopicDataset
+from millrace.contracts.jobs import PipelineCounts
 from millrace.display import html_table, html_text, text_table
 
 
@@ -206,6 +208,7 @@ class QueryReport:
         outputs: The topics that it has written to, where the names of topics are an option.
         traceparents: The traces of messages that the micro-batch read, as values of their header ``traceparent``; none
             unless a reporter asks for them.
+        pipeline: What the pipeline has counted that runs as this query; None for a query of another kind.
     """
 
     query: str
@@ -225,6 +228,7 @@ class QueryReport:
     inputs: tuple[TopicDataset, ...] = ()
     outputs: tuple[TopicDataset, ...] = ()
     traceparents: tuple[str, ...] = ()
+    pipeline: PipelineCounts | None = None
 
 
 OnMetrics = Callable[[str, SourceMetrics | SinkMetrics], None]
@@ -267,6 +271,8 @@ def _seconds(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
 
 
+# A query with 1,000 partitions has 15,000 names in each report
+@functools.cache
 def _camel_case(name: str) -> str:
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 

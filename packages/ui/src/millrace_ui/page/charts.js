@@ -6,13 +6,15 @@ const SVG = "http://www.w3.org/2000/svg";
 // So that the bar of a first micro-batch is no wall
 const FEWEST_BARS = 30;
 
+const SHADES = 8;
+
 function shape(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
 export function sparkline(points, label) {
   const svg = shape("svg", { viewBox: "0 0 120 28", class: "spark", role: "img", "aria-label": label, preserveAspectRatio: "none" });
-  if (points.length > 1) svg.append(line(points, scaleOf([points], 120, 28, 2), "line-0"));
+  if (points.length > 1) svg.append(line(points, scaleOf([points], 120, 28, 2), "color-0"));
   return svg;
 }
 
@@ -46,7 +48,7 @@ export function lineChart(lines, label, format, clock) {
     svg.append(text(10, y - 3, format(scale.top * share), "start"));
   }
   known.forEach(({ points, name }, at) => {
-    const style = `line-${at % 8}`;
+    const style = `color-${at % 8}`;
     const [time, value] = points[0];
     const drawn = points.length > 1 ? line(points, scale, style) : shape("circle", { cx: scale.x(time), cy: scale.y(value), r: 4, class: `dot ${style}` });
     drawn.append(shape("title", {}, name));
@@ -60,43 +62,62 @@ function text(x, y, content, anchor) {
   return shape("text", { x, y, "text-anchor": anchor }, content);
 }
 
-export function legend(names) {
-  return element("ul", { class: "legend" }, ...names.map((name, at) => element("li", {}, element("span", { class: `swatch line-${at % 8}`, "aria-hidden": "true" }), name)));
+// Lines differ by their dashes, too, and bars by their order from below
+export function legend(names, isOfBars = false) {
+  const items = names.map((name, at) => element("li", {}, isOfBars ? element("span", { class: `swatch bar color-${at % 8}`, "aria-hidden": "true" }) : lineSwatch(at), name));
+  return element("ul", { class: "legend" }, ...items);
 }
 
-export function stackedBars(samples, phases, label, format, clock) {
+function lineSwatch(at) {
+  return shape("svg", { viewBox: "0 0 28 8", class: "swatch", "aria-hidden": "true" }, shape("path", { d: "M0 4H28", class: `line color-${at % 8}` }));
+}
+
+// A path for each phase: an element for each part of each bar would be hundreds to draw anew with each micro-batch
+export function stackedBars(samples, phases, label, format, clock, describe) {
   const [width, height] = [720, 200];
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height + 18}`, class: "chart", role: "img", "aria-label": label });
   if (!samples.length) return svg;
   const total = (sample) => phases.reduce((sum, phase) => sum + (sample.phases[phase] ?? 0), 0);
   const top = Math.max(...samples.map(total), 1);
   const step = width / Math.max(samples.length, FEWEST_BARS);
+  const wide = Math.max(step - 0.5, 0.5).toFixed(1);
+  const paths = phases.map(() => "");
   samples.forEach((sample, at) => {
     let y = height;
-    const bar = shape("g", {}, shape("title", {}, `${clock(sample.time)}, micro-batch ${sample.batch}: ${format(total(sample))}`));
     phases.forEach((phase, color) => {
       const tall = ((sample.phases[phase] ?? 0) / top) * (height - 18);
       y -= tall;
-      if (tall > 0.2) bar.append(shape("rect", { x: at * step, y, width: Math.max(step - 0.5, 0.5), height: tall, class: `fill-${color % 8}` }));
+      if (tall > 0.2) paths[color] += `M${(at * step).toFixed(1)} ${y.toFixed(1)}h${wide}v${tall.toFixed(1)}h-${wide}z`;
     });
-    svg.append(bar);
   });
+  paths.forEach((path, color) => { if (path) svg.append(shape("path", { d: path, class: `bar color-${color % 8}` })); });
   // The end of few bars is where they end, as far as the time of their beginning leaves room
   const end = Math.max(samples.length * step, 180) - 6;
   svg.append(text(6, 12, format(top), "start"), text(6, height + 14, clock(samples[0].time), "start"), text(end, height + 14, clock(samples.at(-1).time), "end"));
-  return svg;
+  return hint(svg, (x) => { const sample = samples[Math.floor(x / step)]; return sample && describe(sample, total(sample)); });
 }
 
-export function heatStrip(partitions, label, format) {
+// A path for each shade, not an element for each partition
+export function heatStrip(lags, label, format) {
   const columns = 50;
-  const rows = Math.ceil(partitions.length / columns);
+  const rows = Math.ceil(lags.length / columns);
   const svg = shape("svg", { viewBox: `0 0 ${columns * 10} ${rows * 14}`, class: "heat", role: "img", "aria-label": label });
-  const top = Math.max(...partitions.map((one) => one.pendingRecords), 1);
-  partitions.forEach((one, at) => {
-    const share = one.pendingRecords ? 0.15 + 0.85 * Math.sqrt(one.pendingRecords / top) : 0;
-    const cell = shape("rect", { x: (at % columns) * 10, y: Math.floor(at / columns) * 14, width: 9, height: 13, rx: 1.5, class: share ? "hot" : "cold", "fill-opacity": share ? share.toFixed(2) : null });
-    cell.append(shape("title", {}, `${one.topic}-${one.partition}: ${format(one.pendingRecords)}`));
-    svg.append(cell);
+  const top = Math.max(...lags.map(([, lag]) => lag), 1);
+  const shades = Array(SHADES + 1).fill("");
+  lags.forEach(([, lag], at) => {
+    shades[lag ? Math.ceil(SHADES * Math.sqrt(lag / top)) : 0] += `M${(at % columns) * 10} ${Math.floor(at / columns) * 14}h9v13h-9z`;
+  });
+  shades.forEach((path, shade) => { if (path) svg.append(shape("path", { d: path, class: shade ? "hot" : "cold", "fill-opacity": shade ? (0.15 + (0.85 * shade) / SHADES).toFixed(2) : null })); });
+  return hint(svg, (x, y) => { const one = lags[Math.floor(y / 14) * columns + Math.floor(x / 10)]; return one && `${one[0]}: ${format(one[1])}`; });
+}
+
+// What the pointer is on, as the chart's title
+function hint(svg, textAt) {
+  const title = shape("title");
+  svg.prepend(title);
+  svg.addEventListener("pointermove", (event) => {
+    const [box, view] = [svg.getBoundingClientRect(), svg.viewBox.baseVal];
+    title.textContent = textAt(((event.clientX - box.left) / box.width) * view.width, ((event.clientY - box.top) / box.height) * view.height) ?? "";
   });
   return svg;
 }

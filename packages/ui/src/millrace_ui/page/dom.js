@@ -23,9 +23,9 @@ export function problem(text) {
   return element("p", { class: "error", role: "alert" }, text);
 }
 
-// The command that prints the same, so that what is seen here can be had in a terminal
-export function command(text) {
-  return element("p", { class: "command" }, `${texts.command} `, element("code", {}, text));
+// The command that prints the same, so that what is seen here can be had in a terminal, and the data as JSON
+export function command(text, data = null) {
+  return element("p", { class: "command" }, `${texts.command} `, element("code", {}, text), ...(data ? [" · ", link(data, texts.data)] : []));
 }
 
 export function link(href, text, id = null) {
@@ -34,6 +34,13 @@ export function link(href, text, id = null) {
 
 export function state(name) {
   return element("span", { class: `state ${name}` }, texts.states[name] ?? name);
+}
+
+export function trendOf(query) {
+  if (query.lagTrend === null || query.state !== "running") return null;
+  const change = Math.abs(query.lagTrend) < 0.5 ? "steady" : query.lagTrend > 0 ? "rising" : "falling";
+  const sign = { steady: "→", rising: "↗", falling: "↘" }[change];
+  return element("small", { class: change }, `${sign} ${texts[change]}`);
 }
 
 // Rows that become cards where the page is narrow; names are the headings of columns

@@ -1,5 +1,5 @@
 // The checks of doctor, plugins and versions.
-import { cards, command, element, fetched, figures, link, section, state } from "./dom.js";
+import { cards, command, element, fetched, figures, section, state } from "./dom.js";
 import { texts } from "./texts.js";
 
 export async function healthView() {
@@ -8,13 +8,12 @@ export async function healthView() {
   return [
     element("h1", {}, texts.views.health),
     element("p", { class: health.isWell ? "good" : "bad" }, health.sentence),
-    section(texts.checks, element("ul", { class: "findings" }, ...health.findings.map(findingOf)), command(health.command)),
+    section(texts.checks, element("ul", { class: "findings" }, ...health.findings.map(findingOf)), command(health.command, "api/health")),
     section(`${texts.plugins} (${health.plugins.length})`,
       missing.length ? cards(Object.values(texts.pluginColumns), missing.map(pluginRow), texts.plugins) : null,
       cards(Object.values(texts.kindColumns), kindsOf(health.plugins), texts.plugins),
-      command("millrace plugins")),
-    section(texts.versions, figures(Object.entries(health.versions)), command("pip list")),
-    element("p", {}, link("api/health", texts.data)),
+      command(texts.commands.plugins, "api/health")),
+    section(texts.versions, figures(Object.entries(health.versions)), command(texts.commands.versions, "api/health")),
   ];
 }
 

@@ -6,7 +6,7 @@ export async function jobsView() {
   const jobs = await fetched("api/jobs");
   const title = element("h1", {}, texts.views.jobs);
   if (!jobs.length) return [title, empty(texts.noJobs)];
-  return [title, ...jobs.map(jobSection), link("api/jobs", texts.data)];
+  return [title, ...jobs.map(jobSection)];
 }
 
 function jobSection(job, at) {
@@ -17,7 +17,7 @@ function jobSection(job, at) {
   return element("section", {}, heading, figures(numbers), tablesOf(job),
     job.statement ? code(job.statement) : null,
     job.plan ? foldable(texts.plan, `plan-${at}`, code(job.plan)) : null,
-    command(texts.commands[job.kind]));
+    command(texts.commands[job.kind], "api/jobs"));
 }
 
 function tablesOf(job) {

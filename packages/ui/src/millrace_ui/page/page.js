@@ -9,33 +9,50 @@ import { texts } from "./texts.js";
 
 const view = document.getElementById("view");
 const connection = document.getElementById("connection");
+const FOCUSABLE = "a, button, summary, input, [tabindex]";
 let queries = [];
-let facts = null;
+let known = null;
 let painting = false;
+let outdated = false;
 let shown = new AbortController();
 
 // Each view by the form of its address; live ones are drawn again when something has changed
 const routes = [
   { form: /^#\/query\/([^?]+)$/, tab: "queries", live: true, draw: ([id]) => queryView(id) },
   { form: /^#\/jobs$/, tab: "jobs", live: true, draw: () => jobsView() },
-  { form: /^#\/topics$/, tab: "topics", live: false, draw: () => topicsView(facts) },
-  { form: /^#\/topic\/([^?]+)(?:\?(.*))?$/, tab: "topics", live: false, draw: ([name, query]) => topicView(decodeURIComponent(name), query ?? "", facts, shown.signal) },
+  { form: /^#\/topics$/, tab: "topics", live: false, draw: async () => topicsView(await facts()) },
+  { form: /^#\/topic\/([^?]+)(?:\?(.*))?$/, tab: "topics", live: false, draw: ([name, query]) => topicAt(decodeURIComponent(name), query ?? "", shown.signal) },
   { form: /^#\/health$/, tab: "health", live: false, draw: () => healthView() },
-  { form: /^/, tab: "queries", live: true, draw: () => queriesView(queries, facts) },
+  { form: /^/, tab: "queries", live: true, draw: async () => queriesView(queries, await facts()) },
 ];
 
 function route() {
   return routes.find(({ form }) => form.test(location.hash));
 }
 
+// Where Kafka is may be known only after the first query has started
+async function facts() {
+  if (known) return known;
+  const loaded = await fetched("api/page");
+  if (loaded.servers) known = loaded;
+  return loaded;
+}
+
+async function topicAt(name, query, signal) {
+  return topicView(name, query, await facts(), signal);
+}
+
 async function paint(isNew) {
   const current = route();
-  if (painting && !isNew) return;
+  if ((painting || document.hidden) && !isNew) {
+    outdated = true;
+    return;
+  }
   painting = true;
+  outdated = false;
   const address = location.hash;
   try {
     if (isNew) document.title = `${texts.views[current.tab]} – millrace`;
-    facts ??= await fetched("api/page");
     const [, ...matched] = location.hash.match(current.form);
     const children = await current.draw(matched);
     if (address === location.hash) show(children);
@@ -43,14 +60,23 @@ async function paint(isNew) {
     if (address === location.hash && isNew) show([problem(error instanceof TypeError ? texts.disconnected : error.message)]);
   } finally {
     painting = false;
-    performance.mark("millrace-painted");
+    if (outdated) repaint();
   }
 }
 
+function repaint() {
+  if (route().live) paint(false);
+}
+
+// Whoever reads or walks by keyboard stays where they are while the view is drawn again
 function show(children) {
-  const focused = document.activeElement?.id;
+  const focused = document.activeElement;
+  const at = [...view.querySelectorAll(FOCUSABLE)].indexOf(focused);
+  const scrolled = new Map([...view.querySelectorAll(".scroll")].map((one) => [one.getAttribute("aria-label"), [one.scrollLeft, one.scrollTop]]));
   view.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  for (const one of view.querySelectorAll(".scroll")) one.scrollTo(...(scrolled.get(one.getAttribute("aria-label")) ?? [0, 0]));
+  const again = (focused?.id && document.getElementById(focused.id)) || (at >= 0 && view.querySelectorAll(FOCUSABLE)[at]);
+  if (again) again.focus({ preventScroll: true });
   view.setAttribute("aria-busy", "false");
 }
 
@@ -71,8 +97,9 @@ const tabs = { queries: "#/", jobs: "#/jobs", topics: "#/topics", health: "#/hea
 document.getElementById("tabs").replaceChildren(...Object.entries(tabs).map(([name, href]) => element("a", { href, id: `tab-${name}` }, texts.views[name])));
 
 const events = new EventSource("events");
-events.addEventListener("queries", (event) => { queries = JSON.parse(event.data); if (route().live) paint(false); });
+events.addEventListener("queries", (event) => { queries = JSON.parse(event.data); repaint(); });
 events.onopen = () => { connection.textContent = texts.connected; connection.className = "good"; };
 events.onerror = () => { connection.textContent = texts.disconnected; connection.className = "bad"; };
+document.addEventListener("visibilitychange", () => { if (outdated) repaint(); });
 window.addEventListener("hashchange", () => go().then(() => view.focus({ preventScroll: true })));
 go();

@@ -1,5 +1,5 @@
 // All queries in short.
-import { cards, command, element, empty, link, state } from "./dom.js";
+import { cards, command, element, empty, link, state, trendOf } from "./dom.js";
 import { sparkline } from "./charts.js";
 import { count, duration, texts } from "./texts.js";
 
@@ -10,7 +10,7 @@ export function queriesView(queries, facts) {
   const names = Object.values(texts.columns);
   const rows = queries.flatMap((query) => {
     const cells = [
-      [link(`#/query/${query.id}`, query.name, `open-${query.id}`), element("small", {}, query.topics.join(", "))],
+      [link(address(query), query.name, `open-${query.id}`), element("small", {}, query.topics.join(", "))],
       state(query.state),
       [element("strong", {}, count(query.lag)), trendOf(query)],
       sparkline(query.trend, `${texts.lag}: ${query.name}`),
@@ -19,14 +19,16 @@ export function queriesView(queries, facts) {
       duration(query.ageMs),
       duration(query.durationMs),
     ];
-    return query.error ? [cells, element("tr", { class: "error" }, element("td", { colspan: names.length }, query.error))] : [cells];
+    if (query.error) return [cells, sentence("error", names.length, query.error)];
+    return query.standstill ? [cells, sentence("notes", names.length, `${query.standstill}: `, link(address(query), texts.why, `why-${query.id}`))] : [cells];
   });
-  return [title, cards(names, rows, texts.views.queries), command(texts.commands.queries), link("api/queries", texts.data)];
+  return [title, cards(names, rows, texts.views.queries), command(texts.commands.queries, "api/queries")];
 }
 
-function trendOf(query) {
-  if (query.lagTrend === null || query.state !== "running") return null;
-  const change = Math.abs(query.lagTrend) < 0.5 ? "steady" : query.lagTrend > 0 ? "rising" : "falling";
-  const sign = { steady: "→", rising: "↗", falling: "↘" }[change];
-  return element("small", { class: change }, `${sign} ${texts[change]}`);
+function address(query) {
+  return `#/query/${query.id}`;
+}
+
+function sentence(style, columns, ...content) {
+  return element("tr", { class: style }, element("td", { colspan: columns }, ...content));
 }

@@ -1,38 +1,31 @@
 // One query in full.
 import { code, command, element, empty, fetched, figures, foldable, link, problem, section, state, wide } from "./dom.js";
 import { heatStrip, legend, lineChart, stackedBars } from "./charts.js";
-import { clock, count, duration, texts } from "./texts.js";
-
-const SHOWN_SAMPLES = 120;
-const SHOWN_PARTITIONS = 50;
-const STALLED_AFTER_S = 20;
+import { clock, count, duration, moment, texts } from "./texts.js";
 
 // What is loaded on request stays as it is while the rest of the view is drawn again
 const parts = new Map();
 
 export async function queryView(id) {
-  const query = await fetched(`api/queries/${id}`);
+  const path = `api/queries/${id}`;
+  const query = await fetched(`${path}/charts`);
   document.title = `${query.name} – millrace`;
-  const recent = query.samples.slice(-SHOWN_SAMPLES);
   return [
     element("p", {}, link("#/", `← ${texts.back}`, "back")),
     element("h1", {}, query.name, " ", state(query.state)),
     query.error ? problem(query.error) : null,
     figures(figuresOf(query)),
+    command(texts.commands.query, path),
     ...notes(query),
-    ...(recent.length ? charts(query, recent) : [empty(texts.waiting)]),
-    part(`why-${id}`, () => whyPart(id), (made) => { if (standsStill(query)) made.load(); }),
+    ...(query.samples.length ? charts(query, `${path}/charts`) : [empty(texts.waiting)]),
+    part(`why-${id}`, () => whyPart(id), (made) => { if (query.error || query.standstill) made.load(); }),
     query.malformed ? part(`malformed-${id}`, () => malformedPart(id)) : null,
-    sinkSection(query.sink),
+    sinkSection(query.sink, path),
     query.sink && transactionsOf(query.sink) ? part(`exactly-once-${id}`, () => exactlyOncePart(id)) : null,
-    partitionsSection(query),
+    partitionsSection(query, path),
+    schemaSection(query.pipeline, path),
     part(`plan-${id}`, () => planPart(id)),
-    element("p", {}, link(`api/queries/${id}`, texts.data)),
   ];
-}
-
-function standsStill(query) {
-  return query.state === "failed" || (query.state === "running" && query.lag > 0 && Date.now() / 1000 - query.time > STALLED_AFTER_S);
 }
 
 function part(key, make, each = () => {}) {
@@ -53,26 +46,27 @@ function notes(query) {
   const topics = query.topics.map((topic) => link(`#/topic/${encodeURIComponent(topic)}`, topic));
   return [
     topics.length ? element("p", {}, `${texts.reads} `, ...topics.flatMap((one, at) => (at ? [", ", one] : [one]))) : null,
+    query.standstill ? element("p", { class: "notes" }, query.standstill) : null,
     query.malformed ? element("p", { class: "notes" }, texts.malformedAdvice) : null,
     query.openTransactions ? element("p", { class: "notes" }, `${count(query.openTransactions)} ${texts.openTransactions}`) : null,
   ];
 }
 
-function charts(query, recent) {
-  const total = { name: texts.columns.lag, points: recent.filter((one) => one.lag !== null).map((one) => [one.time, one.lag]) };
+function charts(query, data) {
+  const { samples } = query;
+  const total = { name: texts.columns.lag, points: samples.filter((one) => one.lag !== null).map((one) => [one.time, one.lag]) };
   const lines = query.lines.length > 1 ? query.lines : [total];
-  const rates = [
-    { name: texts.columns.rowsIn, points: recent.map((one) => [one.time, one.rowsIn]) },
-    { name: texts.columns.rowsOut, points: recent.map((one) => [one.time, one.rowsOut]) },
-  ];
+  const rates = ["rowsIn", "rowsOut"].map((key) => ({ name: texts.columns[key], points: samples.map((one) => [one.time, one[key]]) }));
   const phases = Object.keys(texts.phaseNames);
+  const last = samples.at(-1).phases;
   return [
     query.lag === null
       ? section(texts.lag, empty(texts.lagNone))
-      : section(texts.lag, lineChart(lines, texts.lag, count, clock), legend(lines.map(({ name }) => name)), command(texts.commands.lag)),
-    query.partitions.length > 1 ? section(texts.heat, heatStrip(query.partitions, texts.heat, count)) : null,
-    section(texts.phases, stackedBars(recent, phases, texts.phases, duration, clock), legend(Object.values(texts.phaseNames)), command(texts.commands.phases)),
-    section(texts.rates, lineChart(rates, texts.rates, count, clock), legend(rates.map(({ name }) => name))),
+      : section(texts.lag, lineChart(lines, texts.lag, count, clock), legend(lines.map(({ name }) => name)), command(texts.commands.lag, data)),
+    query.lags.length > 1 ? section(texts.heat, heatStrip(query.lags, texts.heat, count), command(texts.commands.lag, data)) : null,
+    section(texts.phases, stackedBars(samples, phases, texts.phases, duration, clock, texts.microBatch),
+      element("p", { class: "reading" }, texts.fromBelow), legend(phases.map((phase) => `${texts.phaseNames[phase]} ${duration(last[phase] ?? 0)}`), true), command(texts.commands.phases, data)),
+    section(texts.rates, lineChart(rates, texts.rates, count, clock), legend(rates.map(({ name }) => name)), command(texts.commands.rates, data)),
   ];
 }
 
@@ -92,7 +86,7 @@ function whyPart(id) {
     }
   };
   button.addEventListener("click", () => load(true));
-  return { node: section(texts.why, content, button, command(texts.commands.why)), load };
+  return { node: section(texts.why, content, button, command(texts.commands.why, `api/queries/${id}/why`)), load };
 }
 
 function causeOf(cause) {
@@ -124,7 +118,7 @@ function optionsOf(part) {
 // Loads each time that it is opened
 function loadable(title, id, path, draw, shown, failed = "") {
   const content = element("div", { "aria-live": "polite" });
-  const node = foldable(title, id, content, command(shown));
+  const node = foldable(title, id, content, command(shown, path));
   node.addEventListener("toggle", async () => {
     if (!node.open) return;
     content.replaceChildren(element("p", {}, texts.loading));
@@ -142,7 +136,10 @@ function exactlyOncePart(id) {
   const draw = (found) => [
     figures([[texts.prefix, found.prefix], [texts.tasks, count(found.tasks)]]),
     found.ledgers.length
-      ? wide(names.map(([, name]) => name), found.ledgers.map((one) => names.map(([key]) => (key === "is_own" ? texts.owners[one.is_own] : one[key]))), texts.ledgers)
+      ? wide(names.map(([, name]) => name), found.ledgers.map(({ is_own: isOwn, written_at: writtenAt, ...ledger }) => {
+        const shown = { ...ledger, is_own: texts.owners[isOwn], written_at: moment(writtenAt) };
+        return names.map(([key]) => shown[key]);
+      }), texts.ledgers)
       : empty(texts.noLedgers),
     found.open.length
       ? wide(Object.values(texts.openColumns), found.open.map((one) => [one.partition, count(one.records)]), texts.openInTopics)
@@ -167,17 +164,26 @@ function transactionsOf(sink) {
   return ["transactionsCommitted", "transactionsSkipped", "transactionsAborted"].some((name) => sink[name]);
 }
 
-function sinkSection(sink) {
+function sinkSection(sink, path) {
   if (!sink) return section(texts.sink, empty(texts.noSink));
   const exactlyOnce = transactionsOf(sink) ? texts.exactlyOnce : texts.noTransactions;
-  return section(texts.sink, figures(Object.entries(sink).filter(([, value]) => typeof value === "number").map(([name, value]) => [name, count(value)])), element("p", {}, exactlyOnce), command(texts.commands.sink));
+  const shown = Object.entries(texts.sinkFigures).map(([key, name]) => [name, key === "currentSendTime" ? duration(sink[key]) : count(sink[key])]);
+  return section(texts.sink, figures(shown), element("p", {}, exactlyOnce), command(texts.commands.sink, path));
 }
 
-function partitionsSection(query) {
-  if (!query.partitions.length) return null;
-  const largest = [...query.partitions].sort((one, other) => other.pendingRecords - one.pendingRecords).slice(0, SHOWN_PARTITIONS);
+function partitionsSection(query, path) {
+  if (!query.largest.length) return null;
   const names = Object.entries(texts.partitionColumns);
-  const rows = largest.map((one) => [`${one.topic}-${one.partition}`, ...names.slice(1).map(([key]) => count(one[key]))]);
-  const title = query.partitions.length > largest.length ? `${texts.partitions} (${largest.length} / ${query.partitionCount}, ${texts.largestLag})` : texts.partitions;
-  return section(title, wide(names.map(([, name]) => name), rows, texts.partitions), command(texts.commands.lag));
+  const rows = query.largest.map((one) => [`${one.topic}-${one.partition}`, ...names.slice(1).map(([key]) => count(one[key]))]);
+  const title = query.partitionCount > rows.length ? `${texts.partitions} (${rows.length} / ${query.partitionCount}, ${texts.largestLag})` : texts.partitions;
+  return section(title, wide(names.map(([, name]) => name), rows, texts.partitions), command(texts.commands.lag, path));
+}
+
+function schemaSection(pipeline, path) {
+  if (!pipeline) return null;
+  const { name, version } = texts.tableColumns;
+  const rows = pipeline.schemaVersions.map(([table, number]) => [table, count(number)]);
+  return section(`${texts.schemaChanges}: ${count(pipeline.schemaChanges)}`,
+    rows.length ? wide([name, version], rows, texts.schemaChanges) : empty(texts.noTables),
+    element("p", {}, link("#/jobs", texts.views.jobs)), command(texts.commands.pipeline, path));
 }

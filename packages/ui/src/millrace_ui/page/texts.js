@@ -14,15 +14,18 @@ export const texts = {
   columns: { name: "Query", state: "State", lag: "Lag", trend: "Last minutes", rowsIn: "Rows in", rowsOut: "Rows out", ageMs: "Newest row", durationMs: "Micro-batch" },
   reads: "Reads",
   lag: "Lag over time, in records",
-  lagNone: "This query has no source of millrace, so its lag is not known.",
+  lagNone: "This query has no source of millrace, so its lag is not known. Read its topics by spark.readStream.format(\"millrace\") to see it.",
   heat: "Lag of each partition now",
   phases: "Duration of micro-batches by phase",
+  fromBelow: "From below, with the durations of the last micro-batch:",
+  microBatch: (sample, total) => `${clock(sample.time)}, micro-batch ${sample.batch}: ${duration(total)} (${phasesOf(sample)})`,
   rates: "Rows per second",
   partitions: "Partitions",
   largestLag: "those with the largest lag",
   partitionColumns: { partition: "Partition", pendingRecords: "Lag", currentOffset: "Offset", committedOffset: "Committed", numRecordsIn: "Records", numRecordsInErrors: "Malformed", recordsSkipped: "Skipped" },
   sink: "Sink",
-  noSink: "Nobody collects the metrics of this query's sink: pass page.on_metrics to a SinkMetricsCollector that has the query's name.",
+  sinkFigures: { numRecordsOut: "Records", numRecordsOutPerSecond: "Records/s", numBytesOut: "Bytes", numBytesOutPerSecond: "Bytes/s", currentSendTime: "Sending", transactionsCommitted: "Committed", transactionsSkipped: "Skipped", transactionsAborted: "Aborted", tasksFailed: "Failed tasks", numRecordsSendErrors: "Send errors", producers: "Producers" },
+  noSink: "Nothing is known of its sink: it has written nothing yet, it is not one of millrace, or the query is older than this page. Restart the query to have it measured; if the driver runs on another machine, pass page.on_metrics to a SinkMetricsCollector that has the query's name.",
   exactlyOnce: "It writes exactly once: a transaction for each task.",
   exactlyOnceState: "Exactly-once state: prefix, ledgers, open transactions",
   prefix: "Prefix",
@@ -30,7 +33,7 @@ export const texts = {
   ledgers: "Ledgers",
   ledgerColumns: { task: "Task", transactional_id: "Transactional id", batch: "Micro-batch", rows: "Rows", written_at: "Written", is_own: "Query" },
   owners: { true: "this one", false: "another one" },
-  noLedgers: "No task has committed a micro-batch yet.",
+  noLedgers: "No task has committed a micro-batch yet. Open this again after the next one.",
   openInTopics: "Records behind open transactions",
   openColumns: { partition: "Partition", records: "Records behind open transactions" },
   noneOpen: "No transaction is open in the topics that it writes.",
@@ -42,22 +45,22 @@ export const texts = {
   options: "Options",
   optionColumns: { name: "Option", value: "Value", origin: "Origin" },
   defaults: "options at their defaults",
-  noOptions: "Its options are known after its first micro-batch, and not through Spark Connect.",
-  noPlan: "The query does not run any more, so Spark has no plan of it.",
+  noOptions: "Its options are known after its first micro-batch, and not through Spark Connect. Open this again then.",
+  noPlan: "The query does not run any more, so Spark has no plan of it. Start it again to see one.",
   falling: "falling", rising: "rising", steady: "steady",
-  waiting: "No micro-batch has been reported yet.",
+  waiting: "No micro-batch has been reported yet: charts appear with the first one. If it does not come, millrace.why(query) tells why.",
   malformed: "Malformed",
   malformedHere: "malformed",
   malformedAdvice: "Malformed records were skipped: the newest ones are below, with their reasons.",
   amongNewest: (searched) => `Among its newest ${searched} messages:`,
-  noMalformed: "None of the newest messages is malformed: older ones were.",
+  noMalformed: "None of the newest messages is malformed: older ones were. Have them collected (dirty-data.collector) to keep them.",
   openTransactions: "records are behind open transactions",
   phaseNames: { latestOffset: "find offsets", queryPlanning: "plan", getBatch: "get batch", walCommit: "write log", addBatch: "read, compute, write", commitOffsets: "commit", commitBatch: "commit log" },
 
   noJobs: "No pipeline and no SQL statement runs in this process. Start one by `millrace run FILE --ui` or `millrace sql --ui`.",
   jobKinds: { pipeline: "Pipeline", sql: "SQL" },
   tables: "Tables",
-  noTables: "No changes yet.",
+  noTables: "No changes yet. Ask in the view of its query why, if some should have come.",
   tableColumns: { name: "Table", changes: "Changes", age: "Newest", version: "Schema version", state: "State" },
   schemaChanges: "Schema changes",
   collected: "messages collected",
@@ -78,12 +81,13 @@ export const texts = {
   settingColumns: { name: "Setting", value: "Value" },
   messages: "Messages",
   payloadsOff: "Keys and values are not shown: this page was opened without payloads.",
+  examples: { where: "amount > 100", columns: "id BIGINT, name STRING", registry: "http://host:8081", count: "50" },
   filters: { format: "Format", where: "Condition", columns: "Columns", registry: "Schema registry", count: "Newest", live: "live" },
   guessed: "guessed",
   show: "Show",
   newest: "messages, the newest first",
   about: "about",
-  noMessages: "No message is in the topic, or none fulfils the condition.",
+  noMessages: "No message is in the topic, or none fulfils the condition. Choose live to see those that come, or another condition.",
   malformedReasons: "Malformed messages",
   tailEnded: "the live tail has ended: show again to go on",
 
@@ -95,8 +99,10 @@ export const texts = {
 
   commands: {
     queries: "for query in spark.streams.active: print(millrace.metrics(query).to_dict())",
+    query: "print(millrace.metrics(query))",
     lag: "millrace.metrics(query).sources",
     phases: "query.lastProgress.durationMs",
+    rates: "query.lastProgress.inputRowsPerSecond, query.lastProgress.processedRowsPerSecond",
     sink: "millrace.metrics(query, collector).sink",
     exactlyOnce: "millrace.exactly_once_state(query)",
     malformed: "millrace peek TOPIC --bootstrap-servers HOST:PORT --format FORMAT",
@@ -104,11 +110,19 @@ export const texts = {
     plan: "query.explain()",
     pipeline: "running.metrics.to_dict()",
     sql: "EXPLAIN statement",
+    plugins: "millrace plugins",
+    versions: "pip list",
     topics: (servers) => `kafka-topics.sh --bootstrap-server ${servers} --describe`,
     groups: (servers) => `kafka-consumer-groups.sh --bootstrap-server ${servers} --describe --all-groups`,
+    offsets: (servers, topic) => `kafka-get-offsets.sh --bootstrap-server ${servers} --topic ${topic}`,
+    settings: (servers, topic) => `kafka-configs.sh --bootstrap-server ${servers} --describe --all --topic ${topic}`,
     peek: (servers, topic, asked) => `millrace peek ${topic} --bootstrap-servers ${servers}${peekOptions(asked)}`,
   },
 };
+
+function phasesOf(sample) {
+  return Object.entries(texts.phaseNames).filter(([phase]) => sample.phases[phase]).map(([phase, name]) => `${name} ${duration(sample.phases[phase])}`).join(", ");
+}
 
 const PEEK_OPTIONS = { format: "--format", where: "--where", columns: "--schema", registry: "--registry", count: "-n" };
 
@@ -139,6 +153,10 @@ export function duration(ms) {
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
   if (ms < 172_800_000) return `${(ms / 3_600_000).toFixed(1)} h`;
   return `${Math.round(ms / 86_400_000)} d`;
+}
+
+export function moment(text) {
+  return new Date(text).toLocaleString();
 }
 
 export function clock(seconds) {

@@ -14,7 +14,7 @@ export async function topicsView(facts) {
     link(`#/topic/${encodeURIComponent(topic.name)}`, topic.name, `topic-${topic.name}`),
     count(topic.partitions), count(topic.offsets), retention(topic), topic.cleanupPolicy ?? "–",
   ]);
-  return [title, cards(Object.values(texts.topicColumns), rows, texts.views.topics), command(texts.commands.topics(facts.servers)), link("api/topics", texts.data)];
+  return [title, cards(Object.values(texts.topicColumns), rows, texts.views.topics), command(texts.commands.topics(facts.servers), "api/topics")];
 }
 
 function retention(topic) {
@@ -32,21 +32,20 @@ export async function topicView(name, query, facts, signal) {
     element("h1", {}, name),
     figures([[texts.topicColumns.partitions, count(topic.partitions)], [texts.topicColumns.offsets, count(topic.offsets)], [texts.topicColumns.retention, retention(topic)], [texts.groups, count(topic.groups.length)]]),
     messagesSection(name, path, asked, topic, facts, signal),
-    groupsSection(topic, facts),
-    section(texts.partitions, wide(Object.values(texts.rangeColumns), topic.ranges.map((one) => [one.partition, one.begin, one.end, one.offsets]), texts.partitions)),
-    foldable(texts.settings, "settings", wide(Object.values(texts.settingColumns), Object.entries(topic.settings), texts.settings)),
-    element("p", {}, link(path, texts.data)),
+    groupsSection(topic, path, facts),
+    section(texts.partitions, wide(Object.values(texts.rangeColumns), topic.ranges.map((one) => [one.partition, one.begin, one.end, one.offsets]), texts.partitions), command(texts.commands.offsets(facts.servers, name), path)),
+    foldable(texts.settings, "settings", wide(Object.values(texts.settingColumns), Object.entries(topic.settings), texts.settings), command(texts.commands.settings(facts.servers, name), path)),
   ];
 }
 
-function groupsSection(topic, facts) {
+function groupsSection(topic, path, facts) {
   const left = topic.groupsLeftOut ? empty(`${topic.groupsLeftOut} ${texts.groupsLeftOut}`) : null;
   if (!topic.groups.length) return section(texts.groups, empty(texts.noGroups), left);
   const rows = topic.groups.map((group) => [
     group.group, element("strong", {}, count(group.lag)),
     group.partitions.filter((one) => one.lag).slice(0, 8).map((one) => `${one.partition}: ${count(one.lag)}`).join(", ") || texts.caughtUp,
   ]);
-  return section(texts.groups, cards(Object.values(texts.groupColumns), rows, texts.groups), left, command(texts.commands.groups(facts.servers)));
+  return section(texts.groups, cards(Object.values(texts.groupColumns), rows, texts.groups), left, command(texts.commands.groups(facts.servers), path));
 }
 
 function messagesSection(name, path, asked, topic, facts, signal) {
@@ -57,7 +56,7 @@ function messagesSection(name, path, asked, topic, facts, signal) {
   const table = new MessageTable(shown);
   load(`${path}/messages?${wanted}`, summary, table, topic);
   if (asked.get("live")) follow(`${path}/tail?${wanted}`, summary, table, signal);
-  return section(texts.messages, facts.showsPayloads ? null : empty(texts.payloadsOff), form, summary, shown, command(texts.commands.peek(facts.servers, name, asked)));
+  return section(texts.messages, facts.showsPayloads ? null : empty(texts.payloadsOff), form, summary, shown, command(texts.commands.peek(facts.servers, name, asked), `${path}/messages?${wanted}`));
 }
 
 function filterForm(name, asked) {
@@ -65,9 +64,9 @@ function filterForm(name, asked) {
   const live = element("input", { type: "checkbox", name: "live", id: "filter-live", value: "1" });
   live.checked = Boolean(asked.get("live"));
   const form = element("form", { class: "filters" },
-    field("format", { placeholder: texts.guessed }), field("where", { placeholder: "amount > 100" }),
-    field("columns", { placeholder: "id BIGINT, name STRING" }), field("registry", { placeholder: "http://host:8081" }),
-    field("count", { type: "number", min: 1, max: MAX_ROWS, placeholder: "50" }),
+    field("format", { placeholder: texts.guessed }), field("where", { placeholder: texts.examples.where }),
+    field("columns", { placeholder: texts.examples.columns }), field("registry", { placeholder: texts.examples.registry }),
+    field("count", { type: "number", min: 1, max: MAX_ROWS, placeholder: texts.examples.count }),
     element("label", { class: "check" }, live, texts.filters.live), element("button", { type: "submit" }, texts.show));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
