@@ -42,13 +42,13 @@ HEAD = """# Options
 
 Generated from the options' declarations by `tox -e docs`.
 
-Names, defaults and values are those of the [reference](reference-parity.md), Flink's Kafka connectors. Names are
-compared without case. Source and sink take one set of options: each uses its own, all are checked. An unknown option is
-an error.
+Names, defaults and values come from the [reference](reference-parity.md), Flink's Kafka connectors. Names are not
+case-sensitive. Source and sink accept the same set of options: each uses its own, and both check all. An unknown option
+is an error.
 
-`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`, by which
+`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`, so that
 editors complete options and type checkers find unknown ones: declare `orders: JsonSourceOptions = {"topic": "orders"}`,
-and give it by `.options(**orders)`.
+and pass it as `.options(**orders)`.
 """
 
 PROVIDER = (

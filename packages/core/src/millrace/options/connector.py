@@ -203,7 +203,7 @@ class SourceOptions(TableOptions):
     max_inferred_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
         default=2_000,
-        doc="The maximum number of inferred columns, including nested fields. A topic with more is refused (an "
+        doc="The maximum number of inferred columns, including nested fields. A topic with more is an error (an "
         "addition).",
     )
     primary_key: tuple[str, ...] = option(
