@@ -198,7 +198,7 @@ class SourceOptions(TableOptions):
         default=50,
         doc="The number of messages, the newest ones of each partition, from which columns are inferred. Columns are "
         "inferred if you declare none and the format supports it, as json does. With 0, no message is read, and the "
-        "columns are those of json.infer-schema.fixed-types.",
+        "columns come from json.infer-schema.fixed-types.",
     )
     max_inferred_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",

@@ -62,7 +62,7 @@ class ReadOptions(KafkaOptions):
         default=None,
         parse=parse_time_ms,
         doc="With timestamp: the time of the first messages, such as '2026-11-27 16:00' or '2026-11-27T15:00:00Z'; "
-        "without a zone, it is that of the machine that starts the pipeline.",
+        "without a zone, the zone of the machine that starts the pipeline applies.",
     )
     timestamp_millis: Annotated[int, Ge(0)] | None = option(
         "scan.startup.timestamp-millis",
