@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 
@@ -53,8 +54,7 @@ and relies on the other replicas.
 """
 
 
-_OF_CONNECTORS = """
-## Properties of Flink's connectors
+_OF_CONNECTORS = """## Properties of Flink's connectors
 
 Flink's source overrides one property, and Huawei's connectors have additional ones for Kerberos:
 
@@ -66,16 +66,21 @@ Flink's source overrides one property, and Huawei's connectors have additional o
 def render() -> str:
     """Return the page's text."""
     names = json.loads(_NAMES.read_text())
-    return (
-        _HEAD
-        + "\n".join(
-            f"| `{name}` | {_clients(names[name])} | {_outcome(name, handling)} |"
-            for name, handling in sorted(JAVA_PROPERTIES.items(), key=itemgetter(0))
-        )
-        + "\n"
-        + _OF_CONNECTORS
-        + "".join(f"| `{name}` | {_outcome(name, handling)} |\n" for name, handling in CONNECTOR_PROPERTIES.items())
-    )
+    of_java = [
+        (name, _clients(names[name]), handling) for name, handling in sorted(JAVA_PROPERTIES.items(), key=itemgetter(0))
+    ]
+    of_connectors = [(name, "", handling) for name, handling in CONNECTOR_PROPERTIES.items()]
+    return _HEAD + "".join(_rows(of_java)) + "\n" + _OF_CONNECTORS + "".join(_rows(of_connectors))
+
+
+def _rows(properties: Iterable[tuple[str, str, Handling]]) -> Iterator[str]:
+    """Yield the rows of a table: one for all properties of the same clients that are handled in the same way."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name, clients, handling in properties:
+        grouped.setdefault((clients, _outcome(name, handling)), []).append(f"`{name}`")
+    for (clients, outcome), names in grouped.items():
+        cells = (", ".join(names), clients, outcome)
+        yield f"| {' | '.join(cell for cell in cells if cell)} |\n"
 
 
 def _clients(entry: dict[str, list[str]]) -> str:
