@@ -104,7 +104,25 @@ def render() -> str:
         *plugin_sections(),
         *connector_sections(),
     ]
-    return "\n".join(sections)
+    return without_repeats("\n".join(sections))
+
+
+def without_repeats(page: str) -> str:
+    """Replace a text that an earlier option of this name has, too, by a link to that option."""
+    first: dict[tuple[str, str], str] = {}
+
+    def shorten(option: re.Match[str]) -> str:
+        heading, name, suffix, facts, text = option.groups()
+        earlier = first.setdefault((suffix, text), name)
+        is_short = len(text.split()) < 10
+        return option[0] if earlier == name or is_short else f"{heading}{facts}Same as [`{earlier}`](#{slug(earlier)}).\n"
+
+    return re.sub(r"(### `(\w[\w-]*\.([^`]+))`\n\n)((?:.+\n)?\n)((?:.+\n)+)", shorten, page)
+
+
+def slug(heading: str) -> str:
+    """Return the address of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def plugin_sections() -> list[str]:
