@@ -114,8 +114,9 @@ def without_repeats(page: str) -> str:
     def shorten(option: re.Match[str]) -> str:
         heading, name, suffix, facts, text = option.groups()
         earlier = first.setdefault((suffix, text), name)
-        is_short = len(text.split()) < 10
-        return option[0] if earlier == name or is_short else f"{heading}{facts}Same as [`{earlier}`](#{slug(earlier)}).\n"
+        if earlier == name or len(text.split()) < 10:
+            return option[0]
+        return f"{heading}{facts}Same as [`{earlier}`](#{slug(earlier)}).\n"
 
     return re.sub(r"(### `(\w[\w-]*\.([^`]+))`\n\n)((?:.+\n)?\n)((?:.+\n)+)", shorten, page)
 
