@@ -30,17 +30,17 @@ HEADLINES = (
 GROUPS = ("Connectors", "Formats", "Upsert tables and SQL", "Over a network", "Pipelines")
 """The groups of the page, in order."""
 
-_HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "target", "met", "beside it")
+_HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "target", "met", "details")
 
 _READING = (
-    "A ratio is millrace's median over that of Spark's own connector, or of what is named: more is better for "
-    "records/s, less for ms and s. Connectors take turns in one Spark session, with the same settings, on one broker. "
-    "Memory is the resident memory of the largest Python worker. Figures *beside it* are of the other, / of millrace; "
-    "processor time is that of Spark's JVM and Python workers. Formats have the same records, with columns of seven "
-    "types; of Debezium's changes half are updates, which are two rows each. *Read* is a whole read of a topic. "
-    "*Decode* and *encode* are that work alone, per second of a core's time. *By hand* is Python that one writes where "
-    "Spark has nothing. *Tuned* is Spark's own connector with `batch.size` 1000000, `linger.ms` 5 and lz4. Distances "
-    "are round trips, made by a proxy."
+    "A ratio is millrace's median divided by the median of Spark's own connector, or of the named comparison: more is "
+    "better for records/s, less for ms and s. Connectors alternate in one Spark session, with the same settings, on one"
+    " broker. Memory is the resident memory of the largest Python worker. *Details* are figures of the comparison / of "
+    "millrace; processor time is that of Spark's JVM and Python workers. All formats have the same records, with "
+    "columns of seven types; half of Debezium's changes are updates, which give two rows each. *Read* is a whole read "
+    "of a topic. *Decode* and *encode* are that work alone, per second of a core's time. *By hand* is the Python code "
+    "that users write if Spark has no such function. *Tuned* is Spark's own connector with `batch.size` 1000000, "
+    "`linger.ms` 5 and lz4. A proxy adds the distances, which are round trips."
 )
 
 
@@ -81,7 +81,7 @@ def page(runs: Sequence[BenchRun]) -> str:
         [
             "# Bench results",
             "",
-            "Written from `results.json`, which `python -m bench --store` adds to. "
+            "Generated from `results.json`; `python -m bench --store` adds results to it. "
             f"{sum(bool(line.is_met) for line in aimed)} of {len(aimed)} targets are met.",
             "",
             *_headlines(lines),

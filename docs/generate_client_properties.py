@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 
@@ -18,47 +19,46 @@ _HEAD = """# Client properties
 
 Generated from the table that the translation uses, by `tox -e docs`.
 
-Give properties of the Kafka client as `properties.<name>`, under the name of Kafka's Java client. `kafka.<name>`, as in
+Set properties of the Kafka client as `properties.<name>`, with the names of Kafka's Java client. `kafka.<name>`, as in
 Spark's own connector, means the same, except for the few names in [coming from Spark's connector](from-spark-kafka.md).
 
-The client is librdkafka, which runs in Python's process without a JVM. The table has every property of Java's consumer
-and producer from Kafka 2.8 to 4.2 and says how each is handled:
+The client is librdkafka, which runs in the Python process without a JVM. The table lists all properties of Java's
+consumer and producer from Kafka 2.8 to 4.2 and how each is handled:
 
-- *passed on*: librdkafka has it under the same name. A number beyond what librdkafka knows becomes the nearest one that
-  it knows, with a warning.
-- *becomes*: librdkafka has it under another name.
-- *millrace*: millrace does what the property asks for.
-- *ignored*: it has no effect, for the reason given. The query runs, and the logger `millrace.options` gets a warning,
-  unless the value asks for what happens anyway.
-- *refused*: the few properties that name Java classes which decide on the rows or on security. There is no JVM to run
-  such a class, and without it the query would not do what you asked for. Kafka's own classes are accepted.
+- *passed on*: librdkafka has a property with this name. A number that librdkafka does not accept becomes the nearest
+  valid one, with a warning.
+- *becomes*: librdkafka has this property with another name.
+- *millrace*: millrace implements the property.
+- *ignored*: the property has no effect, for the reason given. The query runs, and the logger `millrace.options` logs a
+  warning, unless the value makes no difference.
+- *refused*: the property names a Java class that affects rows or security. Without a JVM, the class cannot run, and the
+  query would not behave as intended. Kafka's own classes are accepted.
 
-A property of producers has no effect on a read, nor one of consumers on a write, as in Java. librdkafka's own names,
-such as `queued.max.messages.kbytes`, are passed on as they are. Your properties win over millrace's defaults.
+As in Java, producer properties have no effect on a read, and consumer properties have none on a write. librdkafka's own
+names, such as `queued.max.messages.kbytes`, are passed on unchanged. Your properties override millrace's defaults.
 
 ## Idempotence
 
-A producer is idempotent by default: a request that is sent again neither repeats nor reorders records. `acks` = `0` or
-`1`, `retries` = `0`, and more than 5 requests in flight exclude that. As in Java's client they turn it off, and the log
-says so; where you ask for idempotence or for `exactly-once`, they are refused.
+A producer is idempotent by default: a retried request neither repeats nor reorders records. `acks` = `0` or `1`,
+`retries` = `0`, and more than 5 requests in flight turn idempotence off, as in the Java client, with a warning. They
+are an error if you require idempotence or `exactly-once`.
 
-With `acks` = `1` a record is lost when its broker fails before others have copied it, and with `0` also when it never
-arrives. The brokers' `log.flush.*` have the same effect: by default a broker answers before its disk has a record, and
-relies on the other replicas.
+With `acks` = `1`, a record is lost if its broker fails before other brokers have copied it; with `0`, also if it never
+arrives. The brokers' `log.flush.*` have a similar effect: by default a broker responds before a record is on its disk,
+and relies on the other replicas.
 
 ## All properties
 
-| property | of | what happens here |
+| property | client | handling |
 |---|---|---|
 """
 
 
-_OF_CONNECTORS = """
-## Properties of Flink's connectors
+_OF_CONNECTORS = """## Properties of Flink's connectors
 
-Flink's source overrides one property, and Huawei's connectors have some of Kerberos:
+Flink's source overrides one property, and Huawei's connectors have additional ones for Kerberos:
 
-| property | what happens here |
+| property | handling |
 |---|---|
 """
 
@@ -66,16 +66,21 @@ Flink's source overrides one property, and Huawei's connectors have some of Kerb
 def render() -> str:
     """Return the page's text."""
     names = json.loads(_NAMES.read_text())
-    return (
-        _HEAD
-        + "\n".join(
-            f"| `{name}` | {_clients(names[name])} | {_outcome(name, handling)} |"
-            for name, handling in sorted(JAVA_PROPERTIES.items(), key=itemgetter(0))
-        )
-        + "\n"
-        + _OF_CONNECTORS
-        + "".join(f"| `{name}` | {_outcome(name, handling)} |\n" for name, handling in CONNECTOR_PROPERTIES.items())
-    )
+    of_java = [
+        (name, _clients(names[name]), handling) for name, handling in sorted(JAVA_PROPERTIES.items(), key=itemgetter(0))
+    ]
+    of_connectors = [(name, "", handling) for name, handling in CONNECTOR_PROPERTIES.items()]
+    return _HEAD + "".join(_rows(of_java)) + "\n" + _OF_CONNECTORS + "".join(_rows(of_connectors))
+
+
+def _rows(properties: Iterable[tuple[str, str, Handling]]) -> Iterator[str]:
+    """Yield the rows of a table: one for all properties of the same clients that are handled in the same way."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name, clients, handling in properties:
+        grouped.setdefault((clients, _outcome(name, handling)), []).append(f"`{name}`")
+    for (clients, outcome), names in grouped.items():
+        cells = (", ".join(names), clients, outcome)
+        yield f"| {' | '.join(cell for cell in cells if cell)} |\n"
 
 
 def _clients(entry: dict[str, list[str]]) -> str:

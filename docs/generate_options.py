@@ -42,13 +42,13 @@ HEAD = """# Options
 
 Generated from the options' declarations by `tox -e docs`.
 
-Names, defaults and values are those of the [reference](reference-parity.md), Flink's Kafka connectors. Names are
-compared without case. Source and sink take one set of options: each uses its own, all are checked. An unknown option is
-an error.
+Names, defaults and values come from the [reference](reference-parity.md), Flink's Kafka connectors. Names are not
+case-sensitive. Source and sink accept the same set of options: each uses its own, and both check all. An unknown option
+is an error.
 
-`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`, by which
+`millrace.typed_options` has a type for the options of each format and side, such as `JsonSourceOptions`, so that
 editors complete options and type checkers find unknown ones: declare `orders: JsonSourceOptions = {"topic": "orders"}`,
-and give it by `.options(**orders)`.
+and pass it as `.options(**orders)`.
 """
 
 PROVIDER = (
@@ -104,7 +104,26 @@ def render() -> str:
         *plugin_sections(),
         *connector_sections(),
     ]
-    return "\n".join(sections)
+    return without_repeats("\n".join(sections))
+
+
+def without_repeats(page: str) -> str:
+    """Replace a text that an earlier option of this name has, too, by a link to that option."""
+    first: dict[tuple[str, str], str] = {}
+
+    def shorten(option: re.Match[str]) -> str:
+        heading, name, suffix, facts, text = option.groups()
+        earlier = first.setdefault((suffix, text), name)
+        if earlier == name or len(text.split()) < 10:
+            return option[0]
+        return f"{heading}{facts}Same as [`{earlier}`](#{slug(earlier)}).\n"
+
+    return re.sub(r"(### `(\w[\w-]*\.([^`]+))`\n\n)((?:.+\n)?\n)((?:.+\n)+)", shorten, page)
+
+
+def slug(heading: str) -> str:
+    """Return the address of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def plugin_sections() -> list[str]:

@@ -17,8 +17,8 @@ HEAD = """# Keys of a pipeline
 
 Generated from their declarations by `tox -e docs`.
 
-The keys of the YAML of [change-data pipelines](pipelines.md). Names, defaults and values are those of the reference.
-Names are compared without case. An unknown key is an error.
+The keys in the YAML of [change-data pipelines](pipelines.md). Names, defaults and values come from the reference. Names
+are not case-sensitive. An unknown key is an error.
 """
 
 

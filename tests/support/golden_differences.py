@@ -174,20 +174,20 @@ KINDS: dict[str, Callable[[Comparison], bool]] = {
     "other comparisons with NULL": _all(lambda expected, found: expected is False and found is None),
     "`a LIKE 'pattern'`": _all(lambda _, found: isinstance(found, bool), "LIKE"),
     r"NULL in `\|\|` and CONCAT": _all(lambda _, found: found is None, r"\|\||CONCAT"),
-    "CAST of a text that is no boolean": _fails(_CAST, "AS BOOLEAN"),
-    "CAST of a text that is no number, or of a number that does not fit": _fails(_CAST, "CAST"),
+    "CAST of a text that is not a boolean": _fails(_CAST, "AS BOOLEAN"),
+    "CAST of a text that is not a number, or of a number that does not fit": _fails(_CAST, "CAST"),
     "DECIMALs of more than 19 digits": lambda comparison: (
         comparison.spec.digits == "up_to_19"
         and _all(lambda expected, found: expected is None and isinstance(found, Decimal))(comparison)
     ),
-    "a TIMESTAMP with a time zone of its own": _all(lambda expected, _: isinstance(expected, str), "_tz_"),
+    "a TIMESTAMP with its own time zone": _all(lambda expected, _: isinstance(expected, str), "_tz_"),
     "CAST of a TIMESTAMP to STRING": _all(
         lambda expected, found: isinstance(expected, str) and found == expected.replace("T", " ")[:26], "AS VARCHAR"
     ),
     "seconds of TIMESTAMPDIFF, times of `CURRENT_TIMESTAMP`": _all(
         lambda expected, found: _is_cut(expected, found, 3), "TIMESTAMP_?(DIFF|ADD)"
     ),
-    "times of more than six digits of a second's fraction": _any_of(
+    "times with more than six fractional digits": _any_of(
         _all(lambda expected, found: _is_cut(expected, found, 6)),
         _all(lambda expected, found: found == f"{str(expected)[:-3]}000", "S{9}"),
     ),
@@ -196,7 +196,7 @@ KINDS: dict[str, Callable[[Comparison], bool]] = {
     ),
     "a TIME plus an interval beyond midnight": _fails("DATETIME_OVERFLOW", "time_.*INTERVAL"),
     "CHAR_LENGTH of NULL": _all(lambda expected, found: expected == 0 and found is None, "CHAR_LENGTH"),
-    "SUBSTRING of a negative length": lambda comparison: (
+    "SUBSTRING with a negative length": lambda comparison: (
         comparison.spec.error is not None and "SUBSTRING" in comparison.part
     ),
     "TO_DATE of a text with a time": _all(

@@ -32,7 +32,7 @@ def test_the_page_shows_what_spark_gets(reference: str, spark: str) -> None:
     assert _planned(reference) == spark
 
 
-@pytest.mark.parametrize(("reference", "spark"), _rows("What is refused"))
+@pytest.mark.parametrize(("reference", "spark"), _rows("What is not supported"))
 def test_the_page_shows_what_the_error_advises(reference: str, spark: str) -> None:
     with pytest.raises(SqlError) as caught:
         _planned(reference)
@@ -40,7 +40,7 @@ def test_the_page_shows_what_the_error_advises(reference: str, spark: str) -> No
 
 
 def test_the_page_has_both_tables() -> None:
-    assert (len(_rows("What is rewritten")), len(_rows("What is refused"))) == (25, 6)
+    assert (len(_rows("What is rewritten")), len(_rows("What is not supported"))) == (25, 6)
 
 
 def test_the_page_counts_the_queries_that_are_compared_with_flink() -> None:

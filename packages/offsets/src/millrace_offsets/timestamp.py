@@ -55,8 +55,8 @@ class TimestampOptions:
         default=None,
         parse=parse_time_ms,
         doc="Start or stop at the first record with this timestamp or a later one, such as '2026-11-27 16:00', "
-        "'2026-11-27 16:00 Europe/Berlin' or '2026-11-27T15:00:00Z'. Without a zone, it is that of the machine that "
-        "plans the read (an addition).",
+        "'2026-11-27 16:00 Europe/Berlin' or '2026-11-27T15:00:00Z'. Without a zone, the zone of the machine "
+        "that plans the read applies (an addition).",
     )
     millis: Annotated[int, Interval(ge=0, le=LATEST_MILLIS)] | None = option(
         "timestamp-millis",

@@ -42,8 +42,8 @@ class CatalogOptions(EvolutionOptions, InferenceOptions):
         "scan.max.pre.fetch.records",
         default=50,
         aliases=("max.fetch.records",),
-        doc="Number of newest messages of each partition that a table is inferred from; with 0, the columns are those "
-        "of infer-schema.fixed-types.",
+        doc="Number of newest messages of each partition that a table is inferred from; with 0, the columns come "
+        "from infer-schema.fixed-types.",
     )
     upsert: bool = option(
         "infer-schema.compacted-topic-as-upsert-table",

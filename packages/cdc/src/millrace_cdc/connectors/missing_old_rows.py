@@ -15,8 +15,8 @@ def missing_old_rows_option() -> Any:
     return option(
         _NAME,
         default="fail",
-        doc="What becomes of an update whose old row the database did not send: fail, it is malformed; write, the new "
-        "row is written alone (an addition).",
+        doc="How to write an update without its old row: fail, it is malformed; write, only the new row is written "
+        "(an addition).",
     )
 
 

@@ -35,7 +35,7 @@ def parse_function_name(text: str) -> str:
 class FunctionDefinition(PlacedRule):
     """A function of ``user-defined-function``."""
 
-    name: str = option("name", parse=parse_function_name, doc="The name by which expressions call it, in any case.")
+    name: str = option("name", parse=parse_function_name, doc="The name that expressions call, in any case.")
     classpath: str | None = option(
         "classpath",
         default=None,
@@ -51,7 +51,7 @@ class FunctionDefinition(PlacedRule):
         doc="The type of its results, such as DECIMAL(10, 2). By default as annotated in Python. (Addition.)",
     )
     options: tuple[tuple[str, str], ...] = option(
-        "options.*", default=(), doc="Values of the function's parameters that come after '*', by their names."
+        "options.*", default=(), doc="Values of the function's parameters after '*', by name."
     )
     folder: Path = field(default=Path(), compare=False)
     """The folder of the pipeline's file, beside which files of classpath are."""

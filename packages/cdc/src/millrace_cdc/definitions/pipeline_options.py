@@ -59,8 +59,8 @@ class PipelineOptions:
     schema_change_behavior: SchemaChangeBehavior = option(
         "schema.change.behavior",
         default="lenient",
-        doc="A schema change: exception refuses it; evolve applies it or fails; try_evolve continues if the sink "
-        "cannot apply it; lenient changes it so that no column or row is lost; ignore applies none.",
+        doc="A schema change: exception ends the pipeline; evolve applies it or fails; try_evolve continues if the "
+        "sink cannot apply it; lenient changes it so that no column or row is lost; ignore applies none.",
     )
     table_failure_behavior: Literal["fail", "pause"] = option(
         "table.failure.behavior",
@@ -79,7 +79,7 @@ class PipelineOptions:
         aliases=("dirty-data.collector",),
         parse=parse_collector,
         doc="The destination of messages that ingestion.ignore-errors skips: logger; topic, also called kafka; table, "
-        "for one of the sink; or any other dead letter collector.",
+        "a table of the sink; or any other dead letter collector.",
     )
     dirty_collector_options: tuple[tuple[str, str], ...] = option(
         "dirty-data.collector.*", default=(), is_hidden=True, doc="Options of the collector."

@@ -71,15 +71,15 @@ class RouteRule(PlacedRule):
     )
     sink_table: str = option(
         "sink-table",
-        doc="The id of the sink's table. $1 is what the first group in parentheses of source-table has matched.",
+        doc="The id of the sink's table. $1 is the first group that source-table has matched.",
     )
     replace_symbol: str | None = option(
         "replace-symbol",
         default=None,
         parse=parse_replace_symbol,
-        doc="A text in sink-table, such as <>, that stands for the name of the source's table.",
+        doc="A text in sink-table, such as <>, that is replaced with the name of the source's table.",
     )
-    description: str | None = option("description", default=None, doc="Words for people.")
+    description: str | None = option("description", default=None, doc="A description for readers of the file.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +94,11 @@ class TransformRule(PlacedRule):
     projection: str | None = option(
         "projection",
         default=None,
-        doc=r"The columns, as after SELECT: * for all (written \* at the beginning of a YAML value), names, and "
-        "expressions AS names. By default all.",
+        doc=r"The columns, like a SELECT list: * for all (written \* at the beginning of a YAML value), names, "
+        "and expressions AS names. By default all.",
     )
     filter: str | None = option(
-        "filter", default=None, doc="The condition that rows must meet, as after WHERE. By default none."
+        "filter", default=None, doc="The condition that rows must meet, like a WHERE clause. By default none."
     )
     primary_keys: tuple[str, ...] = option(
         "primary-keys",
@@ -121,10 +121,10 @@ class TransformRule(PlacedRule):
     converter: Literal["SOFT_DELETE"] | None = option(
         "converter-after-transform",
         default=None,
-        doc="SOFT_DELETE turns each deleted row into an inserted one; a column "
-        "__data_event_type__ AS op_type tells them apart.",
+        doc="SOFT_DELETE turns each deleted row into an inserted one; a column __data_event_type__ AS op_type "
+        "distinguishes them.",
     )
-    description: str | None = option("description", default=None, doc="Words for people.")
+    description: str | None = option("description", default=None, doc="A description for readers of the file.")
 
 
 def rules_digest(routes: Iterable[RouteRule], transforms: Iterable[TransformRule], *settings: object) -> str:

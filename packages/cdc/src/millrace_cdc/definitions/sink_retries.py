@@ -17,6 +17,6 @@ class SinkRetryOptions:
     max_retries: Annotated[int, Ge(0)] = option(
         "sink.max-retries",
         default=7,
-        doc="How often a micro-batch is tried again while the sink's database, catalog or storage cannot be reached, "
+        doc="How often a micro-batch is retried while the sink's database, catalog or storage cannot be reached, "
         "after 1, 2, 4, 8, 16, 30, 30 ... seconds.",
     )

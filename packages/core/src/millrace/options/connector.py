@@ -198,12 +198,12 @@ class SourceOptions(TableOptions):
         default=50,
         doc="The number of messages, the newest ones of each partition, from which columns are inferred. Columns are "
         "inferred if you declare none and the format supports it, as json does. With 0, no message is read, and the "
-        "columns are those of json.infer-schema.fixed-types.",
+        "columns come from json.infer-schema.fixed-types.",
     )
     max_inferred_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
         default=2_000,
-        doc="The maximum number of inferred columns, including nested fields. A topic with more is refused (an "
+        doc="The maximum number of inferred columns, including nested fields. A topic with more is an error (an "
         "addition).",
     )
     primary_key: tuple[str, ...] = option(

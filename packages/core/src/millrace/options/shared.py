@@ -93,7 +93,7 @@ class TableOptions:
         parse=parse_column_list,
         doc="The columns to read with the format, as Spark DDL, instead of .schema(...): id BIGINT NOT NULL, name "
         "STRING. The columns of metadata.columns and, with a change data format, the row kind are added; declare them "
-        "here to choose their types. An entry * stands for the remaining columns of the format if it can infer them: "
+        "here to choose their types. An entry * means the remaining columns of the format if it can infer them: "
         "key_id BIGINT, *. Writes ignore this option and take the columns of their rows (an addition).",
     )
     row_kind_column: str = option(

@@ -16,7 +16,9 @@ class CsvOptions:
     """The options of csv."""
 
     field_delimiter: str = option(
-        "field-delimiter", default=",", doc="The character between fields; \\t and \\u0001 stand for special ones."
+        "field-delimiter",
+        default=",",
+        doc="The character between fields, which may be an escape such as \\t or \\u0001.",
     )
     disable_quote_character: bool = option(
         "disable-quote-character", default=False, doc="Whether values are never enclosed in quotes."

@@ -15,8 +15,8 @@ def old_rows_option() -> Any:
     return option(
         NAME,
         default="fail",
-        doc="What becomes of an update whose old row the database did not send. fail: it is malformed. upsert: it is "
-        "its new row, +U, alone; for tables with a primary key, which in SQL must be declared. (Addition.)",
+        doc="How to read an update without its old row. fail: it is malformed. upsert: only its new row, +U, is read; "
+        "for tables with a primary key, which in SQL must be declared. (Addition.)",
     )
 
 

@@ -37,12 +37,12 @@ class JdbcOptions:
 
     url: str = option("url", is_hidden=True, doc="The JDBC URL of the database, such as jdbc:postgresql://host/db.")
     table_name: str = option("table-name", doc="The name of the table in the database.")
-    username: str | None = option("username", default=None, doc="The user who connects.")
+    username: str | None = option("username", default=None, doc="The name of the database user.")
     password: str | None = option("password", default=None, doc="The user's password.")
     driver: str | None = option(
         "driver", default=None, doc="The class of the JDBC driver. By default, the one that accepts the URL."
     )
-    properties: tuple[tuple[str, str], ...] = option("properties.*", default=(), doc="Any property of the driver.")
+    properties: tuple[tuple[str, str], ...] = option("properties.*", default=(), doc="Any property of the JDBC driver.")
     partition_column: str | None = option(
         "scan.partition.column",
         default=None,

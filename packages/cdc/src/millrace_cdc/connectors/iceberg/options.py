@@ -35,8 +35,8 @@ class IcebergSinkOptions:
     catalog: str | None = option(
         "catalog",
         default=None,
-        doc="The name of a catalog in Spark's settings: the sink takes what spark.sql.catalog.<name>.* says (an "
-        "addition). Either this or catalog.properties.* is given.",
+        doc="The name of a catalog in Spark's settings: the sink uses spark.sql.catalog.<name>.* (an addition). "
+        "Set either this or catalog.properties.*.",
     )
     catalog_properties: tuple[tuple[str, str], ...] = option(
         "catalog.properties.*",
@@ -48,7 +48,7 @@ class IcebergSinkOptions:
     table_properties: tuple[tuple[str, str], ...] = option(
         "table.properties.*",
         default=(),
-        doc="Properties of tables that the sink creates. Those of a transform's table-options win.",
+        doc="Properties of tables that the sink creates. table-options of a transform take precedence.",
     )
     hadoop_conf: tuple[tuple[str, str], ...] = option(
         "hadoop.conf.*",

@@ -16,5 +16,5 @@ class ConnectionOptions:
         is_hidden=True,
         doc="The JDBC URL of the database: jdbc:postgresql://host/database or jdbc:sqlite:/path/of/file.",
     )
-    username: str | None = option("username", default=None, doc="The user who connects.")
+    username: str | None = option("username", default=None, doc="The name of the database user.")
     password: str | None = option("password", default=None, doc="The user's password.")

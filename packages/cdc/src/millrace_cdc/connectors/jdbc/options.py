@@ -20,8 +20,8 @@ class JdbcSinkOptions(ConnectionOptions):
     schema_name: str | None = option(
         "schema-name",
         default=None,
-        doc="The schema of all tables. By default that of a table is the part of its id before the name, or the user's "
-        "first one where there is none.",
+        doc="The schema of all tables. By default, the schema of a table is the part of its id before the name or, "
+        "if there is none, the user's first schema.",
     )
     batch_rows: Annotated[int, Gt(0)] = option(
         "sink.buffer-flush.max-rows", default=CHUNK_ROWS, doc="The number of rows that a statement writes at a time."

@@ -34,7 +34,7 @@ class JdbcSourceOptions(ConnectionOptions):
     column: str | None = option(
         "scan.incremental.column",
         default=None,
-        doc="The column of each table that grows with every insertion and update, such as updated_at: rows with "
+        doc="The column of each table that increases with every insertion and update, such as updated_at: rows with "
         "greater values are read again. Needed unless scan.startup.mode is snapshot.",
     )
     startup_mode: Literal["initial", "latest-offset", "snapshot"] = option(

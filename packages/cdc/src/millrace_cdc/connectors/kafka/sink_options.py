@@ -22,7 +22,7 @@ class KafkaSinkOptions(KafkaOptions):
         "topic",
         default=None,
         parse=parse_topic,
-        doc="The topic of all changes. By default a change goes to the topic that is named as its table's id.",
+        doc="The topic of all changes. By default a change goes to the topic named like its table's id.",
     )
     topic_mapping: tuple[tuple[str, str], ...] = option(
         "sink.tableId-to-topic.mapping",
@@ -46,8 +46,8 @@ class KafkaSinkOptions(KafkaOptions):
     debezium_full_table_id: bool = option(
         "debezium-json.emit.full-table-id.enabled",
         default=False,
-        doc="Whether source in messages has all parts of a table's id, as db, schema and table. By default the last "
-        "two, as db and table.",
+        doc="Whether source in messages has all parts of a table's id, as db, schema and table; by default, only the "
+        "last two, as db and table.",
     )
     delivery_guarantee: Literal["at-least-once", "exactly-once"] = option(
         "sink.delivery-guarantee",
@@ -58,7 +58,7 @@ class KafkaSinkOptions(KafkaOptions):
     transactional_id_prefix: str | None = option(
         "sink.transactional-id-prefix",
         default=None,
-        doc="With exactly-once: the prefix of the transactional ids; each pipeline needs one of its own (an addition).",
+        doc="With exactly-once: the prefix of the transactional ids; each pipeline needs a unique one (an addition).",
     )
     updates_without_old_row: Literal["fail", "write"] = missing_old_rows_option()
     creates_topics: bool = option(

@@ -19,10 +19,10 @@ from millrace_cdc.table_id import MOST_PARTS
 _DISTRIBUTED = "Whether changes of a table are in several partitions. To change it, start without a checkpoint."
 _IGNORED = "Whether rows that cannot be parsed are skipped."
 _OUT_OF_RANGE = (
-    "What becomes of dates and times that their columns' types do not hold, such as infinity, years before 1, and "
+    "How to read dates and times that do not fit the types of their columns, such as infinity, years before 1, and "
     "MySQL's TIME beyond a day: text, the column becomes STRING; null; fail, the message is malformed (an addition)."
 )
-_STRINGS = "Whether all values but arrays and objects are inferred as STRING."
+_STRINGS = "Whether all values except arrays and objects are inferred as STRING."
 
 
 def _parse_table_fields(text: str) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ class ReadOptions(KafkaOptions):
         "topic-pattern",
         default=None,
         parse=parse_java_pattern,
-        doc="A regular expression in Java's syntax that matches the whole names of the topics to read.",
+        doc="A Java regular expression that must match the whole names of the topics to read.",
     )
     group_id: str | None = option(
         "properties.group.id", default=None, doc="The consumer group to start from, and to follow, for monitoring."
@@ -62,7 +62,7 @@ class ReadOptions(KafkaOptions):
         default=None,
         parse=parse_time_ms,
         doc="With timestamp: the time of the first messages, such as '2026-11-27 16:00' or '2026-11-27T15:00:00Z'; "
-        "without a zone, it is that of the machine that starts the pipeline.",
+        "without a zone, the zone of the machine that starts the pipeline applies.",
     )
     timestamp_millis: Annotated[int, Ge(0)] | None = option(
         "scan.startup.timestamp-millis",
@@ -118,12 +118,12 @@ class SchemaOptions(ReadOptions):
         doc="The format of values; maxwell-json, ogg-json and debezium-avro-confluent are additions.",
     )
     key_prefix: str = option(
-        "key.fields-prefix", default="", doc="A prefix of the names of the key's columns: key_ makes key_a of a."
+        "key.fields-prefix", default="", doc="A prefix of the names of the key's columns: with key_, a becomes key_a."
     )
     value_prefix: str = option(
         "value.fields-prefix",
         default="",
-        doc="A prefix of the names of the value's columns: value_ makes value_b of b.",
+        doc="A prefix of the names of the value's columns: with value_, b becomes value_b.",
     )
     primary_keys_from: Literal["key"] | None = option(
         "primary-keys-from",
@@ -134,7 +134,7 @@ class SchemaOptions(ReadOptions):
     inference_strategy: Literal["continuous", "static"] = option(
         "schema.inference.strategy",
         default="continuous",
-        doc="continuous: every message may widen its table's schema. static: the schema stays that of the start.",
+        doc="continuous: every message may widen its table's schema. static: the schema stays as at the start.",
     )
     prefetched_records: Annotated[int, Ge(0)] = option(
         "scan.max.pre.fetch.records",
@@ -208,13 +208,13 @@ class KafkaSourceOptions(MoreFormatOptions):
         "canal-json.database.include",
         default=None,
         parse=parse_java_pattern,
-        doc="A regular expression in Java's syntax that matches the whole names of the databases to read.",
+        doc="A Java regular expression that must match the whole names of the databases to read.",
     )
     canal_table_include: str | None = option(
         "canal-json.table.include",
         default=None,
         parse=parse_java_pattern,
-        doc="A regular expression in Java's syntax that matches the whole names of the tables to read.",
+        doc="A Java regular expression that must match the whole names of the tables to read.",
     )
     canal_ignore_parse_errors: bool = option("canal-json.ignore-parse-errors", default=False, doc=_IGNORED)
     canal_primitive_as_string: bool = option(
@@ -225,17 +225,17 @@ class KafkaSourceOptions(MoreFormatOptions):
     canal_strategy: Literal["AUTO", "SQL_TYPE", "MYSQL_TYPE"] = option(
         "canal-json.infer-schema.strategy",
         default="AUTO",
-        doc="Where types are from. AUTO: the values; SQL_TYPE: the message's sqlType; MYSQL_TYPE: its mysqlType.",
+        doc="The origin of types. AUTO: the values; SQL_TYPE: the message's sqlType; MYSQL_TYPE: its mysqlType.",
     )
     canal_timestamp_as_datetime: bool = option(
         "canal-json.mysql.treat-mysql-timestamp-as-datetime-enabled",
         default=True,
-        doc="Whether MySQL's TIMESTAMP is a TIMESTAMP, else a TIMESTAMP_LTZ, with MYSQL_TYPE.",
+        doc="With MYSQL_TYPE: whether MySQL's TIMESTAMP is a TIMESTAMP or, if false, a TIMESTAMP_LTZ.",
     )
     canal_tinyint1_as_boolean: bool = option(
         "canal-json.mysql.treat-tinyint1-as-boolean.enabled",
         default=True,
-        doc="Whether MySQL's TINYINT(1) is a BOOLEAN, else a TINYINT, with MYSQL_TYPE.",
+        doc="With MYSQL_TYPE: whether MySQL's TINYINT(1) is a BOOLEAN or, if false, a TINYINT.",
     )
     json_timestamp_format: Literal["SQL", "ISO-8601"] = option(
         "json.timestamp-format.standard",
@@ -263,7 +263,7 @@ class KafkaSourceOptions(MoreFormatOptions):
     json_deletion_field: str = option(
         "json.decode.deletion.field",
         default="",
-        doc="The field that tells deletions in records that Debezium has flattened, such as __deleted or __op. By "
+        doc="The field that marks deletions in records flattened by Debezium, such as __deleted or __op. By "
         "default all messages are insertions. (Addition.)",
     )
     json_fixed_types: tuple[Column, ...] = option(

@@ -22,6 +22,6 @@ class ParquetSinkOptions:
     position_prefix: str = option(
         "position-columns.prefix",
         default="__",
-        doc="What the names of the columns topic, partition, offset and timestamp of a row's message begin with.",
+        doc="The prefix of the columns with the topic, partition, offset and timestamp of a row's message.",
     )
     updates_without_old_row: Literal["fail", "write"] = missing_old_rows_option()

@@ -25,14 +25,14 @@ class ValuesSourceOptions:
         "changes",
         parse=parse_changes,
         doc='The changes, one per line: +I, -U, +U or -D, the table\'s id, and its row as JSON, as +I db.t {"id": 1}. '
-        "The old row of an update (-U) stands before the new one (+U).",
+        "The old row of an update (-U) comes before the new one (+U).",
     )
     schemas: tuple[InitialSchema, ...] = option(
         "schemas",
         default=(),
         parse=parse_initial_schemas,
-        doc="The schemas of some tables: CREATE TABLE statements in Flink's SQL, separated by ';'. Those of the others "
-        "are inferred.",
+        doc="The schemas of some tables: CREATE TABLE statements in Flink's SQL, separated by ';'. The schemas "
+        "of other tables are inferred.",
     )
 
 

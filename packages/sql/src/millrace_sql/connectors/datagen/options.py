@@ -44,10 +44,10 @@ class FieldOptions:
         "kind", default="random", doc="random, or sequence: the integers from start to end, in order."
     )
     smallest: float | None = option(
-        "min", default=None, doc="The minimum of a random number. The default is that of its type."
+        "min", default=None, doc="The minimum of a random number. The default is the minimum of its type."
     )
     largest: float | None = option(
-        "max", default=None, doc="The maximum of a random number. The default is that of its type."
+        "max", default=None, doc="The maximum of a random number. The default is the maximum of its type."
     )
     max_past_ms: Annotated[int, Ge(0)] = option(
         "max-past",
