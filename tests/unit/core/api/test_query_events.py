@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from millrace.api.query_events import QueryEvents
+from millrace.api.query_events import QueryEvents, reports_of
 from millrace.contracts import QueryReport
+from millrace.contracts.jobs import JobDescription, JobTable, PipelineCounts, RunningJobs
 from millrace.contracts.metrics import SinkMetrics
 
 TIME = "2026-01-01T00:00:01.500Z"
@@ -62,6 +63,29 @@ def test_each_event_gives_a_report(events: QueryEvents, reports: list[QueryRepor
     ]
     assert reports[2].time - reports[1].time == 10
     assert (reports[1].phases["addBatch"], reports[1].input_rows_per_second) == (30, 0.0)
+
+
+def test_idle_intervals_of_a_querys_past_are_no_micro_batches() -> None:
+    idle = progress(2, rows=0).progress
+    idle.durationMs = {"latestOffset": 3, "triggerExecution": 3}
+    past = reports_of([progress(0).progress, progress(1, rows=0).progress, idle])
+    assert [(report.batch_id, report.has_run) for report in past] == [(0, True), (1, True), (2, False)]
+
+
+class _Pipeline:
+    def describe(self) -> JobDescription:
+        return JobDescription("pipeline", "copy", ("q",), True)
+
+
+def test_a_report_has_what_the_pipeline_of_its_query_has_counted(reports: list[QueryReport]) -> None:
+    counted, jobs = [PipelineCounts()], RunningJobs()
+    jobs.add(_Pipeline(), {"q": lambda: counted[-1]})
+    events = QueryEvents(reports.append, jobs=jobs)
+    events.onQueryStarted(started())
+    counted.append(PipelineCounts((JobTable("shop.customers", changes=5),), schema_changes=1))
+    events.onQueryProgress(progress(0))
+    events.onQueryStarted(SimpleNamespace(id="another", runId="r2", name="another", timestamp=TIME))
+    assert [report.pipeline for report in reports] == [*counted, None]
 
 
 def test_a_report_without_rows_repeats_no_micro_batch(events: QueryEvents, reports: list[QueryReport]) -> None:

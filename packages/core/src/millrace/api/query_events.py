@@ -21,7 +21,7 @@ from millrace.api.followers import FOLLOWERS
 from millrace.api.metrics import source_datasets, source_metrics
 from millrace.api.session_sinks import SessionSinks
 from millrace.api.session_traces import SessionTraces
-from millrace.contracts.jobs import JOBS
+from millrace.contracts.jobs import JOBS, RunningJobs
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
 from millrace.failures import sentence_of
 
@@ -44,10 +44,14 @@ class QueryEvents(StreamingQueryListener):
     Args:
         on_report: Gets each report.
         max_trace_links: The number of a micro-batch's messages whose traces its report has, at most.
+        jobs: The pipelines of this process, whose counts the reports of their queries have.
     """
 
-    def __init__(self, on_report: Callable[[QueryReport], None], max_trace_links: int = 0) -> None:
+    def __init__(
+        self, on_report: Callable[[QueryReport], None], max_trace_links: int = 0, jobs: RunningJobs = JOBS
+    ) -> None:
         self._on_report = on_report
+        self._jobs = jobs
         self._last: dict[str, QueryReport] = {}
         self._lock = threading.Lock()
         self._has_failed = False
@@ -126,7 +130,7 @@ class QueryEvents(StreamingQueryListener):
         self._hand_on(dataclasses.replace(last, time=now, is_active=False, error=error, has_run=False))
 
     def _hand_on(self, report: QueryReport) -> None:
-        outputs, pipeline = self._sinks.topics(report.run_id), JOBS.counts(report.query_id)
+        outputs, pipeline = self._sinks.topics(report.run_id), self._jobs.counts(report.query_id)
         report = dataclasses.replace(report, outputs=outputs, pipeline=pipeline)
         with self._lock:
             # An earlier run of the same query is over
