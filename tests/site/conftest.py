@@ -1,34 +1,34 @@
-"""The site that `tox -e site` has built, on a server of this process, and a browser."""
+"""The published site, and a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
 from support.browser import chromium
-from support.serving import serving
-
-SITE = Path(__file__).parents[2] / "build/site"
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    """A handler of requests for files that logs nothing."""
-
-    def log_message(self, *_: object) -> None:
-        """Ignore a request that would be logged."""
+from support.published_site import PublishedSite, published_site, write_release
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[str]:
-    """The address of the site."""
-    if not (SITE / "searchindex.js").exists():
-        pytest.fail("there is no site in build/site: run tox -e site")
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=SITE))) as address:
-        yield f"http://{address}"
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PublishedSite]:
+    """The addresses of the site, which is the only version."""
+    with published_site(tmp_path_factory.mktemp("published")) as addresses:
+        yield addresses
+
+
+@pytest.fixture(scope="session")
+def site(pages: PublishedSite) -> str:
+    """The address of the site, which is the only version."""
+    return pages.version
+
+
+@pytest.fixture
+def two_versions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PublishedSite]:
+    """The addresses of the site beside a release, 0.0."""
+    release = write_release(tmp_path_factory.mktemp("release"), "0.0")
+    with published_site(tmp_path_factory.mktemp("published"), release) as addresses:
+        yield addresses
 
 
 @pytest.fixture(scope="session")

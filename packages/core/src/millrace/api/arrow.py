@@ -41,7 +41,7 @@ def read_arrow(
     It starts no Java and needs no Spark session. Options and columns are checked at once; the offsets to read are
     looked up when rows or splits are first asked for.
 
-    For example, with ``kafka = {"properties.bootstrap.servers": "localhost:9092"}``:
+    For example, with ``kafka = {"properties.bootstrap.servers": "localhost:9092"}``::
 
         orders = millrace.read_arrow({**kafka, "topic": "orders", "format": "json"}, "id BIGINT, amount DOUBLE")
         table = pyarrow.table(orders)
