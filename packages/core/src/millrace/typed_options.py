@@ -130,6 +130,8 @@ _Source = TypedDict(
         "dirty-data.collector": str,
         "dirty-data.collector.topic": str,
         "dirty-data.collector.type": str,
+        "dirty-data.max-consecutive": Integer,
+        "dirty-data.max-ratio": str,
         "failOnDataLoss": Boolean,
         "includeHeaders": Boolean,
         "infer-schema.max-columns": Integer,

@@ -21,6 +21,7 @@ from millrace.options.values import (
     parse_folder,
     parse_partitions,
     parse_port_address,
+    parse_share,
     parse_shared_secret,
 )
 
@@ -184,6 +185,21 @@ class SourceOptions(TableOptions):
         doc="With ingestion.ignore-errors: how many malformed messages a query tolerates; one more ends it. -1 means "
         "any number. A stream counts those of all tasks and micro-batches since its start, a batch those of each task "
         "separately.",
+    )
+    max_error_ratio: float | None = option(
+        "dirty-data.max-ratio",
+        default=None,
+        parse=parse_share,
+        doc="With ingestion.ignore-errors: the largest share of malformed messages among all messages that a query "
+        "tolerates, such as 0.01; a larger one ends it. The share is compared when a task ends, once 100 messages have "
+        "been read: a stream's since its start, a batch's in each task separately (an addition).",
+    )
+    max_consecutive_errors: Annotated[int, Ge(0)] | None = option(
+        "dirty-data.max-consecutive",
+        default=None,
+        doc="With ingestion.ignore-errors: how many malformed messages one after another in a partition a query "
+        "tolerates; one more ends it. In a stream, a run may span tasks and micro-batches; in a batch, it is counted "
+        "in each task separately (an addition).",
     )
     dirty_collector: str | None = option(
         "dirty-data.collector",
