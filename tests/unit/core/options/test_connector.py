@@ -216,6 +216,11 @@ CASES |= {
             {},
             ("dirty-data.collector.type",),
         ),
+        "scan.filter-pushdown": Case(False, {"true": True, "false": False}, {"some": "expected true or false"}),
+        "scan.filter-pushdown.max-disorder": Case(
+            None, {"0": 0, "8 s": 8_000}, {"-1 s": NOT_NEGATIVE, "some": DURATION}
+        ),
+        "scan.filter-pushdown.key-partitioner": Case(None, {"default": "default"}, {}),
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),
         "includeHeaders": Case(

@@ -268,6 +268,29 @@ class SourceOptions(TableOptions):
         doc="The address on the driver's machine, as host or host:port, to which executors send metrics (an "
         "addition). The default works if the executors run on the same machine. Empty turns metrics off.",
     )
+    filter_pushdown: bool = option(
+        "scan.filter-pushdown",
+        default=False,
+        doc="Whether a batch reads only the offsets that its filters on topic, partition, offset, timestamp and key "
+        "need (an addition). Requires the session's setting spark.sql.python.filterPushdown.enabled = true. Load the "
+        "topic anew for each query: Spark 4.2 and 4.3 read all queries over one load as they planned the last one with "
+        "filters. Statements of SQL need neither. Streams have no such filters.",
+    )
+    max_disorder_ms: Annotated[int, Ge(0)] | None = option(
+        "scan.filter-pushdown.max-disorder",
+        default=None,
+        parse=parse_duration_ms,
+        doc="With scan.filter-pushdown: by how much a record's timestamp can be before that of an earlier record of "
+        "its partition; 0 s if timestamps ascend. A read then ends at the last time that its filters allow. By default "
+        "it does so only for topics with message.timestamp.type = LogAppendTime (an addition).",
+    )
+    key_partitioner: str | None = option(
+        "scan.filter-pushdown.key-partitioner",
+        default=None,
+        doc="With scan.filter-pushdown: the partitioner by which all messages of the topic were written, for as many "
+        "partitions as it has now. A filter such as key = X'01' then reads one partition. default is that of Kafka's "
+        "clients; others are partitioner plugins that decide by the key (an addition).",
+    )
     include_headers: bool = option(
         "includeHeaders",
         default=False,
