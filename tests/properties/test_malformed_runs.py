@@ -34,6 +34,6 @@ def test_neighbouring_ranges_join_in_any_order(parts: list[list[bool]], random: 
         # One offset more: an empty range has no place
         ranges.append(RangeRuns(end, end + len(part) + 1, MalformedRuns.of(part)))
         end += len(part) + 1
-    random.shuffle(ranges)  # type: ignore[attr-defined] # it is a random.Random
+    random.shuffle(ranges)
     whole = MalformedRuns.of([flag for part in parts for flag in part])
     assert joined(ranges) == [RangeRuns(0, end, whole)]

@@ -39,7 +39,7 @@ def _evaluate(condition: Filter, row: Mapping[str, Any]) -> bool | None:
     if isinstance(condition, Not):
         negated = _evaluate(condition.child, row)
         return None if negated is None else not negated
-    value = row[condition.attribute[0]]  # type: ignore[attr-defined] # all others have it
+    value = row[condition.attribute[0]]
     match condition:
         case IsNull():
             return value is None
@@ -52,4 +52,4 @@ def _evaluate(condition: Filter, row: Mapping[str, Any]) -> bool | None:
                 return True
             return None if value is None or None in condition.value else False
         case _:
-            return None if value is None else COMPARISONS[type(condition)](value, condition.value)  # type: ignore[attr-defined]
+            return None if value is None else COMPARISONS[type(condition)](value, condition.value)

@@ -85,10 +85,6 @@ def plan(
         sys.exit(0 if is_sound else 1)
     if topic is None and not options:
         raise click.UsageError("give a FILE, or a job by --topic and --option")
-
-    if where is not None and (stream or available_now or checkpoint is not None or writes):
-        raise click.UsageError("--where is for batches: Spark gives no filters to streams and writes")
-
     import millrace
 
     java = require_brokers(java_properties(bootstrap_servers, config, properties))
@@ -97,7 +93,6 @@ def plan(
     own = {"bootstrap.servers"} if bootstrap_servers else set()
     own |= {name.removeprefix("properties.") for name in properties}
     origins = {f"properties.{name}": f"file {config}" for name in java if config is not None and name not in own}
-    filters = [] if where is None else _filters(where, given)
     found = millrace.plan(
         given,
         streaming=stream,
@@ -106,13 +101,17 @@ def plan(
         writes=writes,
         count_limit=count_limit,
         origins=origins,
-        filters=filters,
+        filters=_filters(where, given, is_batch=not (stream or available_now or checkpoint or writes)),
     )
     click.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))
     sys.exit(1 if found.problems else 0)
 
 
-def _filters(where: str, options: Mapping[str, str]) -> list[Filter]:
+def _filters(where: str | None, options: Mapping[str, str], *, is_batch: bool) -> list[Filter]:
+    if where is None:
+        return []
+    if not is_batch:
+        raise click.UsageError("--where is for batches: Spark gives no filters to streams and writes")
     from millrace_cli.row_filter import parse_row_filter
     from millrace_cli.row_filter.pushed_filters import pushed_filters
 

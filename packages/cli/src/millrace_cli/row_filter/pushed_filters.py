@@ -39,8 +39,8 @@ def pushed_filters(where: RowFilter, options: Mapping[str, str]) -> list[Filter]
     times = (
         {"timestamp"} if named is None else {c.column for c in parse_metadata_columns(named) if c.key == "timestamp"}
     )
-    translation = _Translation(where.text, times)
-    filters = (translation.filter_of(condition) for condition in _conjuncts(where.condition))
+    translator = _FilterTranslator(where.text, times)
+    filters = (translator.filter_of(condition) for condition in _conjuncts(where.condition))
     return [pushed for pushed in filters if pushed is not None]
 
 
@@ -52,7 +52,7 @@ def _conjuncts(condition: syntax.Condition) -> Iterator[syntax.Condition]:
         yield condition
 
 
-class _Translation:
+class _FilterTranslator:
     def __init__(self, text: str, times: set[str]) -> None:
         self._text = text
         self._times = times

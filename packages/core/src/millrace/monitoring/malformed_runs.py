@@ -68,7 +68,7 @@ class RangeRuns(NamedTuple):
 
     @property
     def tail(self) -> RangeRuns:
-        """What later ranges need to know: the malformed messages at the end."""
+        """The malformed messages at the end, which is all that later ranges need."""
         trailing = self.runs.trailing
         return RangeRuns(self.start, self.end, MalformedRuns(trailing, trailing, trailing, self.runs.has_sound))
 

@@ -64,11 +64,11 @@ class PushedFilters:
         remaining: list[Filter] = []
         for pushed in filters:
             metadata = columns.get(_column(pushed))
-            translation = None if metadata is None else _translate(pushed, metadata)
-            if translation is None or not translation.is_exact:
+            meaning = None if metadata is None else _translate(pushed, metadata)
+            if meaning is None or not meaning.is_exact:
                 remaining.append(pushed)
-            if translation is not None and translation.condition is not None:
-                conditions.append(translation.condition)
+            if meaning is not None and meaning.condition is not None:
+                conditions.append(meaning.condition)
         return cls(tuple(conditions), tuple(remaining))
 
     @property
@@ -78,7 +78,7 @@ class PushedFilters:
 
 
 @dataclass(frozen=True)
-class _Translation:
+class _FilterMeaning:
     """The meaning of a filter.
 
     Attributes:
@@ -110,15 +110,15 @@ def _without_not(pushed: Filter) -> Filter:
     return pushed.child if isinstance(pushed, Not) else pushed
 
 
-def _translate(pushed: Filter, metadata: Metadata) -> _Translation | None:
+def _translate(pushed: Filter, metadata: Metadata) -> _FilterMeaning | None:
     """Return the meaning of a filter; None where it does not tell which records are needed."""
     if isinstance(pushed, IsNotNull):
-        return _Translation(None, is_exact=True) if metadata in _NEVER_NULL else None
+        return _FilterMeaning(None, is_exact=True) if metadata in _NEVER_NULL else None
     values = _compared_values(_without_not(pushed), _CONVERSIONS[metadata])
     if isinstance(pushed, Not):
         return None if values is None or metadata not in ("topic", "partition") else _none_of(pushed, values, metadata)
     if metadata in ("topic", "partition", "key") and values is not None:
-        return _Translation(OneOf(metadata, frozenset(values)), is_exact=metadata != "key")
+        return _FilterMeaning(OneOf(metadata, frozenset(values)), is_exact=metadata != "key")
     if metadata in ("topic", "key"):
         return None
     unit = 1_000 if metadata == "timestamp" else 1
@@ -139,21 +139,21 @@ def _compared_values(pushed: Filter, convert: Callable[[Any], Any]) -> list[Any]
     return None if not values or None in values else values
 
 
-def _none_of(pushed: Not, values: list[Any], metadata: Metadata) -> _Translation | None:
+def _none_of(pushed: Not, values: list[Any], metadata: Metadata) -> _FilterMeaning | None:
     if isinstance(pushed.child, In) and None in pushed.child.value:
         # Not true of any value
         return None
-    return _Translation(OneOf(metadata, frozenset(values), is_negated=True), is_exact=True)
+    return _FilterMeaning(OneOf(metadata, frozenset(values), is_negated=True), is_exact=True)
 
 
-def _hull(values: list[int], metadata: Metadata, unit: int) -> _Translation:
+def _hull(values: list[int], metadata: Metadata, unit: int) -> _FilterMeaning:
     """Return the bounds of values, of which an offset or a timestamp has one."""
     low, end = -(-min(values) // unit), max(values) // unit + 1
     is_exact = metadata != "timestamp" and end - low == len(set(values))
-    return _Translation(Between(metadata, low, end), is_exact)
+    return _FilterMeaning(Between(metadata, low, end), is_exact)
 
 
-def _bound(pushed: Filter, metadata: Metadata, unit: int) -> _Translation | None:
+def _bound(pushed: Filter, metadata: Metadata, unit: int) -> _FilterMeaning | None:
     """Return the bound that a comparison gives; timestamps have whole milliseconds, and filters microseconds."""
     if not isinstance(pushed, GreaterThan | GreaterThanOrEqual | LessThan | LessThanOrEqual):
         return None
@@ -167,7 +167,7 @@ def _bound(pushed: Filter, metadata: Metadata, unit: int) -> _Translation | None
         LessThan: Between(metadata, end=at_or_above),
         LessThanOrEqual: Between(metadata, end=next_above),
     }
-    return _Translation(bounds[type(pushed)], is_exact=metadata != "timestamp")
+    return _FilterMeaning(bounds[type(pushed)], is_exact=metadata != "timestamp")
 
 
 def _whole(value: Any) -> int | None:
