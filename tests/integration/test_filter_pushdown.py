@@ -165,7 +165,7 @@ def test_spark_pushes_filters_and_shows_them(spark, connection, topic, capsys):
     assert sorted(late.collect()) == sorted(
         row for row in every if row.partition < 2 and row.timestamp >= at(590).replace(tzinfo=None)
     )
-    late.explain()
+    late.explain("formatted")
     assert "LessThan(partition,2)" in capsys.readouterr().out
 
 
