@@ -110,6 +110,11 @@ _EXPLAINED = (
         "read what is there with spark.read instead of spark.readStream",
     ),
     _failure(
+        r"DATA_SOURCE_PUSHDOWN_DISABLED",
+        "option 'scan.filter-pushdown' requires a setting of the session: "
+        "spark.conf.set('spark.sql.python.filterPushdown.enabled', 'true')",
+    ),
+    _failure(
         r"UNSUPPORTED_DATA_SOURCE_SAVE_MODE\][^\n]*\bmillrace\b",
         "millrace appends to topics and does nothing else: write with .mode('append')",
     ),

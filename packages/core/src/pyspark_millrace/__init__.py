@@ -56,9 +56,11 @@ class DefaultSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Create the reader of a batch."""
-        from millrace.spark.batch_reader import BatchReader
+        from millrace.spark.batch_reader import BatchReader, FilteringBatchReader
 
-        return BatchReader(self._source_config(), schema)
+        config = self._source_config()
+        reader = FilteringBatchReader if config.options.filter_pushdown else BatchReader
+        return reader(config, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Create the reader of a stream."""

@@ -14,6 +14,8 @@ class DefaultPartitioner(Partitioner):
     a key go together to one partition at a time (sticky).
     """
 
+    decides_by_key = True
+
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
         """Return null for every record: see `Partitioner.partition`."""
         return pa.nulls(len(values), pa.int32())

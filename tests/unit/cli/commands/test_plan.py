@@ -24,6 +24,7 @@ def run(*arguments: str) -> Result:
         (("shop.yaml", "--topic", "orders"), "not both"),
         (("shop.yaml", "--write"), "not both"),
         (("--topic", "orders", "--count-limit", "-1"), "--count-limit"),
+        (("--bootstrap-servers", "h:1", "--topic", "a", "--where", "offset > 5", "--stream"), "--where is for batches"),
     ],
 )
 def test_a_wrong_command_line_is_told(arguments: tuple[str, ...], expected: str) -> None:

@@ -42,6 +42,7 @@ def test_spark_shows_what_a_person_needs_to_see(name: str) -> None:
 def test_a_local_session_has_the_settings(spark) -> None:
     assert spark.conf.get("spark.redaction.regex") == REDACTION_REGEX
     assert spark.conf.get("spark.sql.execution.arrow.maxBytesPerBatch") == UNLIMITED_BATCH_BYTES
+    assert spark.conf.get("spark.sql.python.filterPushdown.enabled") == "true"
     assert spark.conf.get("spark.sql.streaming.checkpointFileManagerClass") == CHECKPOINT_FILE_MANAGER
 
 

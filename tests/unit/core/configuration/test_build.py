@@ -170,6 +170,16 @@ def test_a_partitioner_may_be_given_as_a_class() -> None:
     assert ref.options == NoOptions()
 
 
+def test_the_partition_of_a_key_is_found_by_partitioners_that_decide_by_it() -> None:
+    made = configured({"scan.filter-pushdown.key-partitioner": "Default"}).source.key_partitioner
+    assert made is not None
+    assert made.name == "default"
+    assert problems({"scan.filter-pushdown.key-partitioner": "round-robin"}) == [
+        "option 'scan.filter-pushdown.key-partitioner': partitioner 'round-robin' does not decide by the key alone, so "
+        "that a key may be anywhere; if it does, set 'decides_by_key = True' in its class"
+    ]
+
+
 def test_a_class_that_is_missing_is_told() -> None:
     assert problems({"sink.partitioner": "no.such:Thing"}) == [
         "option 'sink.partitioner': partitioner 'no.such:Thing' cannot be loaded from 'no.such:Thing': "

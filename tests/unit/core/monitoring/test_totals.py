@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from millrace.contracts import TopicPartition
+from millrace.monitoring.malformed_runs import MalformedRuns, RangeRuns
 from millrace.monitoring.split_report import PartitionCounts, SplitReport
 from millrace.monitoring.totals import MAX_CLIENTS, MAX_LATE_BATCHES, StreamTotals
 from support.clock import Clock
@@ -44,12 +45,35 @@ def test_partitions_that_are_gone_are_forgotten_but_for_the_limit_of_malformed_r
     totals = StreamTotals()
     batch = totals.begin_batch(1)
     counts = {A0: PartitionCounts(3, errors=2), A1: PartitionCounts(4, errors=1)}
-    assert totals.add_report(SplitReport(batch, 0, counts)) == 3
+    assert totals.add_report(SplitReport(batch, 0, counts)) == (3, 7, 0)
     totals.end_batch()
     totals.keep_only({A1: 4})
     assert set(totals.progress().partitions) == {A1}
     batch = totals.begin_batch(1)
-    assert totals.add_report(SplitReport(batch, 0, {A1: PartitionCounts(1, errors=1)})) == 4
+    assert totals.add_report(SplitReport(batch, 0, {A1: PartitionCounts(1, errors=1)})) == (4, 8, 0)
+
+
+def test_malformed_messages_in_a_row_are_counted_across_tasks_and_micro_batches() -> None:
+    def report(split: int, start: int, end: int, *lengths: int, has_sound: bool = False) -> SplitReport:
+        return SplitReport(batch, split, {}, runs={A0: RangeRuns(start, end, MalformedRuns(*lengths, has_sound))})
+
+    totals = StreamTotals()
+    batch = totals.begin_batch(3)
+    assert totals.add_report(report(0, 0, 10, 0, 3, 2, has_sound=True)).longest_run == 3
+    # Messages of the split between may be sound
+    assert totals.add_report(report(2, 20, 30, 4, 4, 0, has_sound=True)).longest_run == 4
+    assert totals.add_report(report(1, 10, 20, 10, 10, 10)).longest_run == 16
+    totals.end_batch()
+    batch = totals.begin_batch(1)
+    assert totals.add_report(report(0, 30, 31, 1, 1, 1)).longest_run == 1
+    totals.end_batch()
+    for more in (1, 2):
+        batch = totals.begin_batch(1)
+        assert totals.add_report(report(0, 30 + more, 31 + more, 1, 1, 1)).longest_run == 1 + more
+        totals.end_batch()
+    batch = totals.begin_batch(1)
+    # Messages between were skipped
+    assert totals.add_report(report(0, 40, 41, 1, 1, 1)).longest_run == 3
 
 
 def test_a_split_that_is_read_again_counts_once() -> None:
@@ -102,16 +126,14 @@ def test_the_rate_of_a_batch_holds_what_was_reported_after_its_end() -> None:
 def test_who_tells_of_malformed_records_hears_how_many_the_query_has_met() -> None:
     totals = StreamTotals()
     first = totals.begin_batch(2)
-    assert totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(9, errors=2)})) == 2
+    assert totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(9, errors=2)})).malformed == 2
     # Of a split that is read again the newest attempt counts
-    assert totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(9, errors=3)})) == 3
-    assert (
-        totals.add_report(SplitReport(first, 1, {A0: PartitionCounts(9, errors=1), A1: PartitionCounts(9, errors=4)}))
-        == 8
-    )
+    assert totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(9, errors=3)})).malformed == 3
+    both = {A0: PartitionCounts(9, errors=1), A1: PartitionCounts(9, errors=4)}
+    assert totals.add_report(SplitReport(first, 1, both)).malformed == 8
     totals.end_batch()
     second = totals.begin_batch(1)
-    assert totals.add_report(SplitReport(second, 0, {A1: PartitionCounts(9, errors=5)})) == 13
+    assert totals.add_report(SplitReport(second, 0, {A1: PartitionCounts(9, errors=5)})).malformed == 13
     totals.end_batch()
     assert totals.progress().to_json()["partitions"] == {
         "a": {"0": [18, 0, 0, None, None, 4], "1": [18, 0, 0, None, None, 9]}
@@ -124,8 +146,8 @@ def test_malformed_records_that_are_told_late_count_too() -> None:
     totals.end_batch()
     totals.begin_batch(1)
     late = SplitReport(first, 0, {A0: PartitionCounts(9, errors=2)})
-    assert totals.add_report(late) == 2
-    assert totals.add_report(late) == 2
+    assert totals.add_report(late).malformed == 2
+    assert totals.add_report(late).malformed == 2
 
 
 def test_the_time_without_a_batch_is_told() -> None:

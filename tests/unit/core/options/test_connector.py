@@ -15,6 +15,7 @@ from millrace.options.parser import OptionParser
 
 WHOLE_NUMBER = "expected a whole number"
 NOT_NEGATIVE = "expected greater than or equal to 0"
+SHARE = "expected a share from 0 to 1, such as 0.05 or 5 %"
 ABOVE_ZERO = "expected greater than 0"
 DURATION = "expected a duration such as '5 min', '30 s' or '500 ms'"
 GUARANTEE = "expected one of none, at-least-once, exactly-once"
@@ -203,12 +204,23 @@ CASES |= {
             {"-1": -1, "0": 0, "1000": 1000},
             {"-2": "expected greater than or equal to -1", "some": WHOLE_NUMBER},
         ),
+        "dirty-data.max-ratio": Case(
+            None,
+            {"0.05": 0.05, "5 %": 0.05, "0": 0.0, "1": 1.0},
+            {"1.5": SHARE, "-1": SHARE, "few": SHARE, "nan": SHARE},
+        ),
+        "dirty-data.max-consecutive": Case(None, {"0": 0, "20": 20}, {"-1": NOT_NEGATIVE, "some": WHOLE_NUMBER}),
         "dirty-data.collector": Case(
             None,
             {"logger": "logger", "module:Class": "module:Class"},
             {},
             ("dirty-data.collector.type",),
         ),
+        "scan.filter-pushdown": Case(False, {"true": True, "false": False}, {"some": "expected true or false"}),
+        "scan.filter-pushdown.max-disorder": Case(
+            None, {"0": 0, "8 s": 8_000}, {"-1 s": NOT_NEGATIVE, "some": DURATION}
+        ),
+        "scan.filter-pushdown.key-partitioner": Case(None, {"default": "default"}, {}),
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),
         "includeHeaders": Case(

@@ -62,5 +62,6 @@ def test_json_has_a_stable_shape():
     assert list(content) == ["reads", "writes", "creates", "permissions", "options", "notes", "problems"]
     assert list(content["reads"][0]) == [
         "name", "mode", "start", "ranges", "splits", "tasks", "messages", "rows", "span", "columns",
+        "filters",
     ]  # fmt: skip
     assert content["reads"][0]["ranges"][0] == {"topic": "a", "partition": 0, "start": 3, "end": 1005, "remaining": 7}

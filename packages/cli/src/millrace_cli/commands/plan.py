@@ -6,12 +6,16 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from millrace_cli.connection import connection_options, java_properties, job_options, require_brokers
 from millrace_cli.parameters import NameValue
 from millrace_cli.planned_files import PlannedFile, plan_file
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
 
 
 @click.command()
@@ -21,6 +25,7 @@ from millrace_cli.planned_files import PlannedFile, plan_file
 @click.option(
     "--option", "options", type=NameValue(), multiple=True, help="Option of the read or the write; repeatable."
 )
+@click.option("--where", help="Filter of a batch with scan.filter-pushdown, as of peek; shows what it leaves to read.")
 @click.option("--stream", is_flag=True, help="Plan the next micro-batch of a stream instead of a batch.")
 @click.option("--available-now", is_flag=True, help="Plan a stream that ends with the existing messages.")
 @click.option("--write", "writes", is_flag=True, help="Plan a write instead of a read.")
@@ -47,6 +52,7 @@ def plan(
     properties: Mapping[str, str],
     topic: str | None,
     options: tuple[tuple[str, str], ...],
+    where: str | None,
     settings: tuple[tuple[str, str], ...],
     secrets: Path | None,
     checkpoint: str | None,
@@ -73,13 +79,12 @@ def plan(
     reached, and 2 for an invalid command line.
     """
     if file is not None:
-        if topic is not None or options or writes:
+        if topic is not None or options or writes or where is not None:
             raise click.UsageError("give FILE, or a job by --topic and --option, not both")
         is_sound = plan_file(PlannedFile(file, dict(settings), secrets, checkpoint, dict(conf), as_json))
         sys.exit(0 if is_sound else 1)
     if topic is None and not options:
         raise click.UsageError("give a FILE, or a job by --topic and --option")
-
     import millrace
 
     java = require_brokers(java_properties(bootstrap_servers, config, properties))
@@ -96,6 +101,18 @@ def plan(
         writes=writes,
         count_limit=count_limit,
         origins=origins,
+        filters=_filters(where, read_options, is_batch=not (stream or available_now or checkpoint or writes)),
     )
     click.echo(json.dumps(job_plan.to_json(), indent=2) if as_json else str(job_plan))
     sys.exit(1 if job_plan.problems else 0)
+
+
+def _filters(where: str | None, options: Mapping[str, str], *, is_batch: bool) -> list[Filter]:
+    if where is None:
+        return []
+    if not is_batch:
+        raise click.UsageError("--where is for batches: Spark gives no filters to streams and writes")
+    from millrace_cli.row_filter import parse_row_filter
+    from millrace_cli.row_filter.pushed_filters import pushed_filters
+
+    return pushed_filters(parse_row_filter(where), options)

@@ -123,6 +123,7 @@ class _RecordBatches(ABC):
                     batches = self._reader.read(split, self._zone, metrics, error_policy, resources)
                     with closing(batches):
                         yield from batches
+                    error_policy.check_share_of_task()
         finally:
             resources.close()
 

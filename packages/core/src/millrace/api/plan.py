@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from millrace.configuration.build import configure_sink, configure_source
@@ -13,6 +13,7 @@ from millrace.spark.ddl import parse_ddl
 from millrace.spark.options import connector_options
 
 if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
 
@@ -26,6 +27,7 @@ def plan(
     writes: bool = False,
     count_limit: int = COUNTED_OFFSETS,
     origins: Mapping[str, str] | None = None,
+    filters: Sequence[Filter] = (),
 ) -> JobPlan:
     """Return what a read or a write with these options would do, like ``millrace plan``.
 
@@ -42,6 +44,8 @@ def plan(
         writes: Whether to plan a write; by default a read.
         count_limit: The largest number of offsets to read in order to count messages and rows; 0 reads none.
         origins: Where each option comes from, shown in the plan; by default from ``options``.
+        filters: The filters that Spark would push to a batch read with ``scan.filter-pushdown``, such as
+            ``pyspark.sql.datasource.EqualTo(("partition",), 1)``.
 
     Returns:
         The plan. Its problems include everything that would end a run.
@@ -63,5 +67,6 @@ def plan(
         checkpoint=checkpoint or "",
         count_limit=count_limit,
         origins=places,
+        filters=filters,
     )
     return plan_read(request, configure_source(own_options))

@@ -134,6 +134,8 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.execution.arrow.maxBytesPerBatch": UNLIMITED_BATCH_BYTES,
         # A repeated micro-batch has the same tasks, whatever the number of cores: exactly-once checks that
         "spark.sql.adaptive.streaming.stateless.enabled": "false",
+        # For the option scan.filter-pushdown
+        "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILE_MANAGER,
         "spark.sql.shuffle.partitions": str(cores),

@@ -200,6 +200,7 @@ def _parse_directions(
         inference=plugins.schema_inference(source_options, user_options),
         # As in Spark's own connector, 'kafka.group.id' only names the client's group
         state_backend=plugins.state_backend(source_options),
+        key_partitioner=plugins.key_partitioner(source_options),
         follows_group="properties.group.id" in user_options or source_client.get("group.id") != client.get("group.id"),
     )
     sink = SinkConfig(

@@ -26,6 +26,7 @@ class SourceConfig:
         follows_group: Whether the consumer group of the client is where the query starts, and follows it, unless
             options say otherwise.
         state_backend: Keeps the state of a table with a primary key; None where there is no such table.
+        key_partitioner: The partitioner that has written the messages; None where it is not known.
     """
 
     options: SourceOptions
@@ -39,6 +40,7 @@ class SourceConfig:
     inference: PluginRef | None = None
     follows_group: bool = False
     state_backend: PluginRef | None = None
+    key_partitioner: PluginRef | None = None
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,21 @@ class PluginReferences:
         resolved = self._resolve(PARTITIONER, "sink.partitioner", name, "sink.partitioner.", direction=Direction.WRITE)
         return resolved or PluginRef(PARTITIONER.name, name, None, None)
 
+    def key_partitioner(self, options: SourceOptions) -> PluginRef | None:
+        """Resolve the partitioner that has written the messages; None where none is named, or after a problem."""
+        if options.key_partitioner is None:
+            return None
+        option = "scan.filter-pushdown.key-partitioner"
+        name = self._installed_name(PARTITIONER, options.key_partitioner)
+        resolved = self._resolve(PARTITIONER, option, name, f"{option}.", direction=Direction.READ)
+        if resolved is not None and not self._manager.load(PARTITIONER, name).decides_by_key:
+            self._parser.report(
+                f"option {option!r}: partitioner {name!r} does not decide by the key alone, so that a key may be "
+                f"anywhere; if it does, set 'decides_by_key = True' in its class"
+            )
+            return None
+        return resolved
+
     def _offset_initializer(self, prefix: str, name: str | None) -> PluginRef | None:
         if name is None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -11,7 +12,14 @@ from millrace.contracts.plugin import Plugin
 
 
 class Partitioner(Plugin, ABC):
-    """Chooses partitions for batches of records. Each write task has its own instance."""
+    """Chooses partitions for batches of records. Each write task has its own instance.
+
+    Attributes:
+        decides_by_key: Whether the partition of a record with a key depends on the topic, the key and the number of
+            partitions alone. Reads can then find the partition of a key.
+    """
+
+    decides_by_key: ClassVar[bool] = False
 
     def open(self, task_index: int, task_count: int) -> None:
         """Prepare for a write task; called once, before the first record.

@@ -131,12 +131,15 @@ class ScanContext:
         if the query has no checkpoint of its own.
         source_name: For a stream, a text that tells the source from others of the query and is the same after a
             restart: ``millrace.streams.stream_reader`` names the source by it if the session demands names.
+        reads_once: For a batch, whether one place of one query reads the rows, so that the source may leave rows out by
+            the filters that Spark pushes to it.
     """
 
     streaming: bool
     needs_update_before: bool = True
     state_location: str | None = None
     source_name: str = "table"
+    reads_once: bool = False
 
 
 @dataclass(frozen=True)

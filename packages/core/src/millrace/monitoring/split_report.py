@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from millrace.contracts import TopicPartition
+from millrace.monitoring.malformed_runs import MalformedRuns, RangeRuns
 from millrace.monitoring.trace_report import TraceReport
 
 
@@ -54,6 +55,29 @@ class PartitionCounts:
         return counts if self.state_keys is None else [*counts, self.restores, self.state_keys, self.state_bytes]
 
 
+class MalformedTotals(NamedTuple):
+    """The malformed messages of a query, since it started.
+
+    Attributes:
+        malformed: Their number.
+        messages: The number of all messages that were read.
+        longest_run: The most in a row in a partition of the report that is answered, as far as splits have reported.
+    """
+
+    malformed: int
+    messages: int
+    longest_run: int = 0
+
+    def to_bytes(self) -> bytes:
+        """Return the totals as they are sent."""
+        return b"%d %d %d" % self
+
+    @classmethod
+    def from_bytes(cls, sent: bytes) -> MalformedTotals:
+        """Parse totals."""
+        return cls(*map(int, sent.split()))
+
+
 @dataclass(frozen=True)
 class SplitReport:
     """A report of one split that was read.
@@ -64,8 +88,9 @@ class SplitReport:
         counts: What was read, by partition.
         client: The name of the client that read it; empty without statistics.
         statistics: The client's statistics.
-        is_answered: Whether the sender waits for an answer: the number of malformed records of the whole query.
+        is_answered: Whether the sender waits for an answer: `MalformedTotals` of the whole query.
         traces: The traces of its messages; None where nobody asks, or none is recorded.
+        runs: The malformed messages in a row, by partition; empty where no option limits them.
     """
 
     UNREACHABLE: ClassVar[str] = (
@@ -80,12 +105,14 @@ class SplitReport:
     statistics: dict[str, float] = field(default_factory=dict)
     is_answered: bool = False
     traces: TraceReport | None = None
+    runs: dict[TopicPartition, RangeRuns] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """Return the report as it is sent."""
         counts = [[*partition, *partition_counts.to_list()] for partition, partition_counts in self.counts.items()]
         traces = None if self.traces is None else asdict(self.traces)
-        fields = [self.batch, self.split, counts, self.client, self.statistics, self.is_answered, traces]
+        runs = [[*partition, of.start, of.end, *of.runs] for partition, of in self.runs.items()]
+        fields = [self.batch, self.split, counts, self.client, self.statistics, self.is_answered, traces, runs]
         return json.dumps(fields).encode()
 
     @classmethod
@@ -96,11 +123,15 @@ class SplitReport:
             ValueError: The bytes are no report.
         """
         try:
-            batch, split, counts, client, statistics, is_answered, traces = json.loads(sent)
+            batch, split, counts, client, statistics, is_answered, traces, runs = json.loads(sent)
             by_partition = {
                 TopicPartition(topic, partition): PartitionCounts(*fields) for topic, partition, *fields in counts
             }
             report = None if traces is None else TraceReport.from_json(traces)
+            by_range = {
+                TopicPartition(topic, partition): RangeRuns(start, end, MalformedRuns(*lengths))
+                for topic, partition, start, end, *lengths in runs
+            }
         except TypeError as error:
             raise ValueError(f"not a report: {error}") from error
-        return cls(batch, split, by_partition, client, statistics, is_answered, report)
+        return cls(batch, split, by_partition, client, statistics, is_answered, report, by_range)

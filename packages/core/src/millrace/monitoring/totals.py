@@ -9,8 +9,9 @@ from collections.abc import Callable, Container
 from dataclasses import replace
 
 from millrace.contracts import TopicPartition
+from millrace.monitoring.malformed_runs import RangeRuns, joined
 from millrace.monitoring.progress import ReadProgress
-from millrace.monitoring.split_report import PartitionCounts, SplitReport
+from millrace.monitoring.split_report import MalformedTotals, PartitionCounts, SplitReport
 
 MAX_CLIENTS = 64
 """The number of clients whose statistics are kept, the last that reported: workers come and go."""
@@ -37,8 +38,10 @@ class StreamTotals:
         self._reports: dict[int, SplitReport] = {}
         # All micro-batches that have ended
         self._counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
-        # Malformed records of partitions that are gone
-        self._gone_errors = 0
+        # What was read of partitions that are gone
+        self._gone = PartitionCounts()
+        # The malformed messages at the ends of the micro-batches that have ended
+        self._last_runs: dict[TopicPartition, RangeRuns] = {}
         self._statistics: dict[str, dict[str, float]] = {}
         self._missing = 0
         self._late_splits: set[tuple[int, int]] = set()
@@ -57,11 +60,11 @@ class StreamTotals:
             self._batch += 1
             return self._batch
 
-    def add_report(self, report: SplitReport) -> int:
+    def add_report(self, report: SplitReport) -> MalformedTotals:
         """Add a report; one of a split that was read again replaces the one before.
 
         Returns:
-            The number of malformed records so far, those of the micro-batch that is under way included.
+            The malformed messages so far, those of the micro-batch that is under way included.
         """
         with self._lock:
             if report.batch == self._batch and not self._has_ended:
@@ -74,8 +77,21 @@ class StreamTotals:
                 if report.batch == self._batch:
                     self._last_reports.append(report)
             under_way = () if self._has_ended else self._reports.values()
-            counts = [*self._counts.values(), *(count for report in under_way for count in report.counts.values())]
-            return self._gone_errors + sum(count.errors for count in counts)
+            read = [counts for report in under_way for counts in report.counts.values()]
+            counts = [self._gone, *self._counts.values(), *read]
+            return MalformedTotals(
+                sum(count.errors for count in counts), sum(count.records for count in counts), self._longest_run(report)
+            )
+
+    def _longest_run(self, report: SplitReport) -> int:
+        """Return the most malformed messages in a row in partitions of a report of the last micro-batch."""
+        ranges = [runs for partition in report.runs for runs in self._joined_runs(partition)]
+        return max((range_runs.runs.longest for range_runs in ranges), default=0)
+
+    def _joined_runs(self, partition: TopicPartition) -> list[RangeRuns]:
+        before = [self._last_runs[partition]] if partition in self._last_runs else []
+        reported = (report.runs[partition] for report in self._reports.values() if partition in report.runs)
+        return joined([*before, *reported])
 
     def end_batch(self) -> None:
         """Add the micro-batch that has ended to the totals."""
@@ -85,6 +101,8 @@ class StreamTotals:
             reports = list(self._reports.values())
             for report in reports:
                 self._add(report)
+            for partition in {partition for report in reports for partition in report.runs}:
+                self._last_runs[partition] = self._joined_runs(partition)[-1].tail
             now = self._clock()
             self._last_seconds = max(now - self._began_at, 1e-3)
             self._last_reports = reports
@@ -108,7 +126,8 @@ class StreamTotals:
         """Forget other partitions than these, which are gone; each progress would hold all of a year's topics."""
         with self._lock:
             for gone in [partition for partition in self._counts if partition not in partitions]:
-                self._gone_errors += self._counts.pop(gone).errors
+                self._gone.add(self._counts.pop(gone))
+                self._last_runs.pop(gone, None)
 
     def mean_value_bytes(self) -> dict[TopicPartition, float]:
         """Return the mean size of the values of each partition of which some were read."""

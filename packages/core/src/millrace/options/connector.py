@@ -12,58 +12,23 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 
 from millrace.options.field import option
+from millrace.options.ranges import RangeOptions
 from millrace.options.shared import TableOptions
 from millrace.options.values import (
     parse_address,
-    parse_bounded_mode,
     parse_columns,
     parse_duration_ms,
     parse_folder,
-    parse_partitions,
     parse_port_address,
+    parse_share,
     parse_shared_secret,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(TableOptions):
+class SourceOptions(RangeOptions):
     """The options of the source."""
 
-    partitions: tuple[tuple[str, int], ...] = option(
-        "topic-partitions",
-        default=(),
-        parse=parse_partitions,
-        doc="Individual partitions to read, such as orders:0,1;audit:3 (an addition).",
-    )
-    startup_mode: str | None = option(
-        "scan.startup.mode",
-        default=None,
-        doc="Where a query without a checkpoint starts: earliest-offset, latest-offset, group-offsets, timestamp, "
-        "specific-offsets, or another offset initializer. The default is group-offsets if properties.group.id is set. "
-        "Otherwise, as with Spark's own connector, a stream starts at the latest offsets and a batch at the earliest.",
-    )
-    offset_reset: Literal["earliest", "latest", "none"] = option(
-        "properties.auto.offset.reset",
-        default="none",
-        doc="Where to start reading a partition for which the startup mode has no valid offset. With none, the query "
-        "fails and names the partition. With scan.fail-on-data-loss = false, it also decides where a stream continues "
-        "after records that it had not read were deleted: at the end of the log with latest, otherwise at its "
-        "beginning.",
-    )
-    bounded_mode: str | None = option(
-        "scan.bounded.mode",
-        default=None,
-        parse=parse_bounded_mode,
-        doc="Where reading stops: latest-offset, group-offsets, timestamp, specific-offsets, or another offset "
-        "initializer. By default, and with unbounded, a stream does not stop and a batch stops at the latest offsets.",
-    )
-    commit_offsets: bool | None = option(
-        "commit.offsets.on.checkpoint",
-        default=None,
-        aliases=("properties.commit.offsets.on.checkpoint",),
-        doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only. The default is "
-        "true if properties.group.id is set.",
-    )
     table_name: str | None = option(
         "table-name",
         default=None,
@@ -185,6 +150,20 @@ class SourceOptions(TableOptions):
         "any number. A stream counts those of all tasks and micro-batches since its start, a batch those of each task "
         "separately.",
     )
+    max_error_ratio: float | None = option(
+        "dirty-data.max-ratio",
+        default=None,
+        parse=parse_share,
+        doc="With ingestion.ignore-errors: the largest share of malformed messages that a query tolerates, such as "
+        "0.01, once it has read 100 messages. A task compares it when it ends: in a stream for all messages since its "
+        "start, in a batch for its own (an addition).",
+    )
+    max_consecutive_errors: Annotated[int, Ge(0)] | None = option(
+        "dirty-data.max-consecutive",
+        default=None,
+        doc="With ingestion.ignore-errors: how many malformed messages one after another in a partition a query "
+        "tolerates: in a stream across tasks and micro-batches, in a batch in each task separately (an addition).",
+    )
     dirty_collector: str | None = option(
         "dirty-data.collector",
         default=None,
@@ -252,6 +231,29 @@ class SourceOptions(TableOptions):
         doc="The address on the driver's machine, as host or host:port, to which executors send metrics (an "
         "addition). The default works if the executors run on the same machine. Empty turns metrics off.",
     )
+    filter_pushdown: bool = option(
+        "scan.filter-pushdown",
+        default=False,
+        doc="Whether a batch reads only the offsets that its filters on topic, partition, offset, timestamp and key "
+        "need (an addition). Requires spark.sql.python.filterPushdown.enabled = true and a load for each query: Spark "
+        "4.2 and 4.3 read all queries over one load as they planned the last one with filters. SQL does not need it; "
+        "streams ignore it.",
+    )
+    max_disorder_ms: Annotated[int, Ge(0)] | None = option(
+        "scan.filter-pushdown.max-disorder",
+        default=None,
+        parse=parse_duration_ms,
+        doc="With scan.filter-pushdown: by how much a timestamp can be before that of an earlier record of its "
+        "partition; 0 s if timestamps ascend. A read then ends at the last time that its filters allow, as it does by "
+        "default only for topics with message.timestamp.type = LogAppendTime (an addition).",
+    )
+    key_partitioner: str | None = option(
+        "scan.filter-pushdown.key-partitioner",
+        default=None,
+        doc="With scan.filter-pushdown: the partitioner that wrote all messages of the topic, for as many partitions "
+        "as it has now, so that a filter such as key = X'01' reads one partition: default for that of Kafka's "
+        "clients, or a partitioner plugin that decides by the key (an addition).",
+    )
     include_headers: bool = option(
         "includeHeaders",
         default=False,
@@ -262,12 +264,6 @@ class SourceOptions(TableOptions):
     def has_primary_key(self) -> bool:
         """True when the topic is read as a table whose rows have keys."""
         return self.is_upsert or bool(self.primary_key)
-
-    def __post_init__(self) -> None:
-        selections = {"topic": self.topics, "topic-pattern": self.topic_pattern, "topic-partitions": self.partitions}
-        names = [repr(name) for name, value in selections.items() if value]
-        if len(names) > 1:
-            raise ValueError(f"options {' and '.join(names)} exclude each other: give one of them")
 
     @property
     def keeps_state(self) -> bool:

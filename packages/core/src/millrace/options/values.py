@@ -228,6 +228,22 @@ def parse_partitions(text: str) -> tuple[tuple[str, int], ...]:
     return tuple(partitions)
 
 
+def parse_share(text: str) -> float:
+    """Parse a share such as ``0.05`` or ``5 %``, from 0 to 1.
+
+    Raises:
+        ValueError: It is none.
+    """
+    number = text.strip()
+    try:
+        share = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise ValueError("expected a share from 0 to 1, such as 0.05 or 5 %")
+    return share
+
+
 def parse_shared_secret(text: str) -> bytes:
     """Parse a secret that millrace has generated, written in hexadecimal digits.
 

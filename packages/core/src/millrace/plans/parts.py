@@ -146,6 +146,7 @@ class PlannedRead:
         rows: The number of rows that come of them.
         span: The time span of the messages; None where there are none.
         columns: Its columns, with differences.
+        filters: The filters by which it reads fewer offsets, in words; empty without any.
     """
 
     name: str
@@ -158,6 +159,7 @@ class PlannedRead:
     rows: RowCount | None = None
     span: TimeSpan | None = None
     columns: tuple[PlannedColumn, ...] = ()
+    filters: str = ""
 
 
 @dataclass(frozen=True)

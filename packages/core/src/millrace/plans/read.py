@@ -27,9 +27,11 @@ from millrace.source.enumerator.consumer_group import check_group_is_free
 from millrace.source.enumerator.planner import Planner, plan_batch, plan_micro_batch
 from millrace.source.enumerator.start_and_stop_offsets import startup_initializer
 from millrace.source.splits import OffsetRange, Split
+from millrace.spark.pushed_filters import PushedFilters
 from millrace.spark.schema import arrow_schema
 
 if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
 COUNTED_OFFSETS = 10_000
@@ -50,6 +52,7 @@ class ReadRequest:
         count_limit: Offsets up to which messages and rows are counted by reading them.
         zone: The time zone of the session.
         origins: The places that options were given in, where that is not the call.
+        filters: The filters that Spark would push to a batch read.
     """
 
     options: Mapping[str, str]
@@ -61,6 +64,7 @@ class ReadRequest:
     count_limit: int = COUNTED_OFFSETS
     zone: str = "UTC"
     origins: Mapping[str, str] = field(default_factory=dict)
+    filters: Sequence[Filter] = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class _Position:
         end: Where it ends.
         available: How far it could go.
         splits: What each task reads.
+        filters: The filters by which it reads fewer offsets, in words.
     """
 
     begins: str
@@ -80,6 +85,7 @@ class _Position:
     end: Offsets
     available: Offsets
     splits: Sequence[Split]
+    filters: str = ""
 
 
 def plan_read(request: ReadRequest, config: SourceConfig) -> JobPlan:
@@ -106,7 +112,7 @@ def plan_read(request: ReadRequest, config: SourceConfig) -> JobPlan:
     columns = attempt(lambda: read_columns(config, request.schema))
     if columns is not None and columns.problem:
         problems.append(columns.problem)
-    position: _Position | None = attempt(lambda: _locate(config, request, admin))
+    position: _Position | None = attempt(lambda: _locate(config, request, admin, notes))
     read = PlannedRead(request.name or _topics(config), "stream" if request.streaming else "batch")
     topics = list(options.topics)
     if position is not None:
@@ -133,12 +139,10 @@ def _topics(config: SourceConfig) -> str:
     return listed or f"topics that match {options.topic_pattern}"
 
 
-def _locate(config: SourceConfig, request: ReadRequest, admin: KafkaAdmin) -> _Position:
+def _locate(config: SourceConfig, request: ReadRequest, admin: KafkaAdmin, notes: list[str]) -> _Position:
     planner = Planner.connect(config)
     if not request.streaming:
-        start, stop = planner.batch_range()
-        mode = startup_initializer(config, StandardOffsets.EARLIEST).name
-        return _Position(f"at {mode}", start, stop, stop, plan_batch(start, stop, config.options))
+        return _locate_batch(config, request, planner, notes)
     state = read_checkpoint(request.checkpoint, config.options) if request.checkpoint else None
     if state is not None and state.repeated_end is not None:
         before = state.start or StreamOffset({})
@@ -155,6 +159,19 @@ def _locate(config: SourceConfig, request: ReadRequest, admin: KafkaAdmin) -> _P
     available = planner.available(start_offset)
     end = planner.next_end(start_offset, available, draining=request.available_now)
     return _micro_batch(config, words, start_offset, end, available)
+
+
+def _locate_batch(config: SourceConfig, request: ReadRequest, planner: Planner, notes: list[str]) -> _Position:
+    start, stop = planner.batch_range()
+    filters = ""
+    if request.filters and not config.options.filter_pushdown:
+        notes.append("filters do not change what is read without option 'scan.filter-pushdown' = 'true'")
+    elif request.filters:
+        pushed = PushedFilters.of(request.filters, config)
+        start, stop = planner.narrowed(start, stop, pushed.conditions)
+        filters = pushed.description
+    mode = startup_initializer(config, StandardOffsets.EARLIEST).name
+    return _Position(f"at {mode}", start, stop, stop, plan_batch(start, stop, config.options), filters)
 
 
 def _micro_batch(
@@ -217,6 +234,7 @@ def _planned(read: PlannedRead, position: _Position, counted: Any) -> PlannedRea
     planned = replace(
         read,
         start=position.begins,
+        filters=position.filters,
         ranges=ranges,
         splits=splits,
         # Spark gives a batch without partitions an empty one; a stream without messages has no micro-batch

@@ -35,6 +35,8 @@ def read_lines(read: PlannedRead) -> Iterator[str]:
     yield f"Read of {read.name}: {what}, {counted(read.tasks, 'task')}"
     if read.start:
         yield f"  begins {read.start}"
+    if read.filters:
+        yield f"  reads offsets by the filters {read.filters}"
     if read.messages is not None:
         yield f"  messages: {read.messages}"
     if read.rows is not None:

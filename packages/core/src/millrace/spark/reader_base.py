@@ -57,6 +57,8 @@ class ReaderBase:
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
                 traces = _traces(context, metrics, followers)
                 self._report(partition.split, partition.report_to, metrics, error_policy, traces)
+            else:
+                error_policy.check_share_of_task()
         LOADED_OBJECTS.freeze()
 
     def _report(
@@ -68,6 +70,7 @@ class ReaderBase:
         traces: TraceReport | None,
     ) -> None:
         from millrace.monitoring.sender import send
+        from millrace.monitoring.split_report import MalformedTotals
         from millrace.source.reader.pipeline import consumer_of_split
 
         client, statistics = consumer_of_split(self._config.client, split).statistics.latest()
@@ -75,10 +78,19 @@ class ReaderBase:
         # With an answer, traces are where they belong before the micro-batch has ended
         is_answered = needs_answer or traces is not None
         counts = dict(metrics.counts)
-        report = SplitReport(to.batch, to.split, counts, client, statistics, is_answered=is_answered, traces=traces)
+        report = SplitReport(
+            to.batch,
+            to.split,
+            counts,
+            client,
+            statistics,
+            is_answered=is_answered,
+            traces=traces,
+            runs=error_policy.runs_of(split),
+        )
         answer = send(to.address, report)
         if needs_answer:
-            error_policy.check_query_total(None if answer is None else int(answer))
+            error_policy.check_query_total(None if answer is None else MalformedTotals.from_bytes(answer))
 
 
 def _traces(context: TaskContext | None, metrics: SplitMetrics, followers: str | None) -> TraceReport | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,12 +17,17 @@ from millrace.worker import RESOURCES, WorkerResources
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
+    from millrace.source.enumerator.conditions import Condition
     from millrace.source.reader.error_policy import ErrorPolicy
     from millrace.source.reader.split_metrics import SplitMetrics
 
 
-def batch_splits(config: SourceConfig) -> list[Split]:
+def batch_splits(config: SourceConfig, conditions: Sequence[Condition] = ()) -> list[Split]:
     """Plan the splits of a batch, from its starting to its stopping offsets, as they are now.
+
+    Args:
+        config: How to read.
+        conditions: What all records that are needed fulfil; others may be left out.
 
     Raises:
         UnreachableError, UnknownTopicError, ClientError: There is no such topic, or the brokers did not answer.
@@ -34,7 +39,7 @@ def batch_splits(config: SourceConfig) -> list[Split]:
 
     check_dead_letter_topics(config)
     # Spark plans one read after the other in the same process
-    return Planner.connect(config, admin_for(config.client)).batch_splits()
+    return Planner.connect(config, admin_for(config.client)).batch_splits(conditions)
 
 
 @dataclass(frozen=True)

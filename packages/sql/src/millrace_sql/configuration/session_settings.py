@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 TIME_ZONE = "spark.sql.session.timeZone"
 _TIME_TYPE = "spark.sql.timeType.enabled"
+_FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 @contextmanager
 def session_settings(spark: SparkSession, zone: str | None) -> Iterator[None]:
-    """Give a session a time zone and the type TIME for what runs within, and then the former settings again.
+    """Give a session a time zone, the type TIME and pushed filters for what runs within, then its former settings.
 
     Spark takes the zone of an expression when it analyses it, and settings of a stream when the stream starts.
 
@@ -29,7 +30,7 @@ def session_settings(spark: SparkSession, zone: str | None) -> Iterator[None]:
     Raises:
         SqlError: Spark knows no such zone.
     """
-    with setting(spark, _TIME_TYPE, "true"):
+    with setting(spark, _TIME_TYPE, "true"), setting(spark, _FILTER_PUSHDOWN, "true"):
         if zone is None:
             yield
             return

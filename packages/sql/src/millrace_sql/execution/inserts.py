@@ -140,7 +140,8 @@ class InsertRunner:
         """
         with self._shuffle_partitions(), starting(self._spark, planned.plan):
             if not self._configuration.is_streaming:
-                rows = self._queries.rows(planned.plan, ScanContext(streaming=False, needs_update_before=True))
+                context = ScanContext(streaming=False, needs_update_before=True, reads_once=True)
+                rows = self._queries.rows(planned.plan, context)
                 self._write_batch(planned, rows)
                 return None
             place = self.places.of_insert(planned.insert, planned.table, is_one_of_many=is_one_of_many)

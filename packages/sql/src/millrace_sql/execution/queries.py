@@ -15,6 +15,7 @@ from millrace_sql.execution.stand_ins import columns_of, stand_in
 from millrace_sql.execution.tables import BoundDataFrame, BoundTable, Tables
 from millrace_sql.planner import plan_query
 from millrace_sql.planner.model import QueryPlan, Scan, TableLookup
+from millrace_sql.planner.repeated_scans import reads_scans_once
 from millrace_sql.planner.user_functions import FunctionLookup, no_functions
 from millrace_sql.script_texts import SqlText
 
@@ -109,6 +110,7 @@ class QueryRunner:
             place: Its checkpoint, in which the state of its sources is kept; None where it has none of its own.
         """
         numbers = {scan.view_name: number for number, scan in enumerate(plan.scans)}
+        reads_once = context.reads_once and reads_scans_once(plan.sql)
 
         def read(scan: Scan) -> DataFrame:
             origin = scan.table.origin
@@ -123,6 +125,7 @@ class QueryRunner:
                 needs_update_before=scan.needs_update_before,
                 state_location=state,
                 source_name=f"{number}_{scan.table.identifier.parts[-1]}",
+                reads_once=reads_once,
             )
             return origin.read(self._spark, wanted)
 

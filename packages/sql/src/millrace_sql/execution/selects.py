@@ -56,7 +56,7 @@ class SelectRunner:
         self._queries.check_end(plan, query)
         width = self._configuration.options.column_width
         if not self._configuration.is_streaming:
-            rows = self._queries.rows(plan, ScanContext(streaming=False))
+            rows = self._queries.rows(plan, ScanContext(streaming=False, reads_once=True))
             return TableResult(rows.schema, _batch_rows(rows, self._configuration.applied()), max_width=width)
         place = self._places.of_select()
         started = False

@@ -104,11 +104,22 @@ def test_a_topic_that_is_read_is_refused(selection: dict[str, str]) -> None:
     )
 
 
-def test_a_limit_of_all_tasks_needs_the_driver() -> None:
-    quiet = {"scan.metrics.address": "", "ingestion.error-tolerance.max-count": "5"}
+LIMITS = ("ingestion.error-tolerance.max-count", "dirty-data.max-ratio", "dirty-data.max-consecutive")
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_limit_of_all_tasks_needs_the_driver(limit: str) -> None:
+    quiet = {"scan.metrics.address": "", limit: "1"}
     assert problems({**BASE, **TOLERANT, **quiet}) == (
-        "option 'ingestion.error-tolerance.max-count': the tasks of a stream count together through the driver; "
+        f"option '{limit}': the tasks of a stream count together through the driver; "
         "remove 'scan.metrics.address', or set it to an address of the driver",
+    )
+
+
+@pytest.mark.parametrize("limit", LIMITS[1:])
+def test_a_limit_needs_messages_that_are_tolerated(limit: str) -> None:
+    assert problems({**BASE, limit: "1"}) == (
+        f"option '{limit}' requires 'ingestion.ignore-errors' = 'true'; otherwise a malformed message ends the query",
     )
 
 

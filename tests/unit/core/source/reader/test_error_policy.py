@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -9,17 +10,25 @@ import pytest
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import MessageError
+from millrace.monitoring.malformed_runs import MalformedRuns
+from millrace.monitoring.split_report import MalformedTotals
 from millrace.records.messages import Messages
 from millrace.source.reader.dead_letters import collector_for
 from millrace.source.reader.error_policy import ErrorPolicy, MalformedRecord
 from millrace.source.reader.split_metrics import SplitMetrics
+from millrace.source.splits import OffsetRange, Split
 
 Make = Callable[..., Messages]
 Take = Callable[..., None]
 
 
 def tolerant_policy(metrics: SplitMetrics | None = None, **options: str) -> ErrorPolicy:
-    names = {"max_count": "ingestion.error-tolerance.max-count", "collector": "dirty-data.collector"}
+    names = {
+        "max_count": "ingestion.error-tolerance.max-count",
+        "max_ratio": "dirty-data.max-ratio",
+        "max_consecutive": "dirty-data.max-consecutive",
+        "collector": "dirty-data.collector",
+    }
     tolerant = {"ingestion.ignore-errors": "true", **{names[name]: value for name, value in options.items()}}
     return policy(tolerant, metrics)
 
@@ -126,9 +135,9 @@ def test_all_tasks_together_may_have_met_too_many(take: Take) -> None:
     assert not tolerant.needs_query_total
     take(tolerant, 2)
     assert tolerant.needs_query_total
-    tolerant.check_query_total(3)
+    tolerant.check_query_total(MalformedTotals(3, 9))
     with pytest.raises(MessageError) as error:
-        tolerant.check_query_total(4)
+        tolerant.check_query_total(MalformedTotals(4, 9))
     assert str(error.value).startswith(
         "malformed messages read by this query: 4, more than the 3 that option 'ingestion.error-tolerance.max-count' "
         "allows. The last one is a malformed message in topic 'orders', partition 3, offset 101: "
@@ -140,6 +149,66 @@ def test_a_driver_that_does_not_tell_is_told_of(take: Take, caplog: pytest.LogCa
     take(tolerant, 2)
     tolerant.check_query_total(None)
     assert "'ingestion.error-tolerance.max-count' holds for this task alone" in caplog.text
+
+
+def test_a_larger_share_than_allowed_is_an_error_once_there_are_enough_messages(messages: Make, take: Take) -> None:
+    metrics = SplitMetrics()
+    tolerant = tolerant_policy(metrics, max_ratio="0.05")
+    take(tolerant, 6)
+    metrics.fetched(TopicPartition("orders", 3), messages(*[{}] * 99).items, 0)
+    tolerant.check_share_of_task()
+    metrics.fetched(TopicPartition("orders", 3), messages({}).items, 0)
+    with pytest.raises(MessageError) as error:
+        tolerant.check_share_of_task()
+    assert str(error.value).startswith(
+        "malformed messages read by this task: 6 of 100, a larger share than the 0.05 that option "
+        "'dirty-data.max-ratio' allows. The last one is a malformed message in topic 'orders', partition 3, offset "
+    )
+    metrics.fetched(TopicPartition("orders", 3), messages(*[{}] * 20).items, 0)
+    tolerant.check_share_of_task()
+
+
+def test_the_share_of_a_stream_is_that_of_the_query(take: Take) -> None:
+    tolerant = tolerant_policy(max_ratio="5 %")
+    take(tolerant, 2)
+    assert tolerant.needs_query_total
+    tolerant.check_query_total(MalformedTotals(50, 1_000))
+    with pytest.raises(MessageError, match=r"by this query: 51 of 1000, a larger share than the 0\.05 that"):
+        tolerant.check_query_total(MalformedTotals(51, 1_000))
+
+
+def test_as_many_in_a_row_as_are_allowed_pass(take: Take) -> None:
+    tolerant = tolerant_policy(max_consecutive="3")
+    take(tolerant, 3, good=1)
+    take(tolerant, 2, good=1)
+    take(tolerant, 0, good=1)
+    take(tolerant, 3)
+    with pytest.raises(MessageError) as error:
+        take(tolerant, 1)
+    assert str(error.value).startswith(
+        "malformed messages read by this task one after another in a partition: 4, more than the 3 that option "
+        "'dirty-data.max-consecutive' allows. The last one is a malformed message in topic 'orders', partition 3, "
+    )
+
+
+def test_each_partition_has_its_own_run(messages: Make) -> None:
+    tolerant = tolerant_policy(max_consecutive="2")
+    places = [{"partition": 1}, {"partition": 2}, {"partition": 1}, {"partition": 2}]
+    read = dataclasses.replace(messages(*places), is_mixed=True)
+    tolerant.handle(read, [MalformedRecord(item, "no good", "json") for item in read.items])
+    split = Split((OffsetRange(TopicPartition("orders", 1), 0, 9), OffsetRange(TopicPartition("orders", 4), 0, 9)))
+    assert tolerant.runs_of(split) == {
+        TopicPartition("orders", 1): (0, 9, MalformedRuns(2, 2, 2)),
+        TopicPartition("orders", 4): (0, 9, MalformedRuns()),
+    }
+
+
+def test_the_driver_may_know_of_more_in_a_row(take: Take) -> None:
+    tolerant = tolerant_policy(max_consecutive="2")
+    take(tolerant, 2)
+    assert tolerant.needs_query_total
+    with pytest.raises(MessageError, match="by this query one after another in a partition: 3, more than the 2"):
+        tolerant.check_query_total(MalformedTotals(3, 3, longest_run=3))
 
 
 Make = Callable[..., Messages]

@@ -11,6 +11,8 @@ from millrace.plugins.manager import PluginRef
 _IGNORE_ERRORS = "ingestion.ignore-errors"
 _MAX_COUNT = "ingestion.error-tolerance.max-count"
 _COLLECTOR = "dirty-data.collector"
+_MAX_RATIO = "dirty-data.max-ratio"
+_MAX_CONSECUTIVE = "dirty-data.max-consecutive"
 
 
 def error_tolerance_warnings(options: SourceOptions, user_options: Collection[str]) -> Iterator[str]:
@@ -34,19 +36,31 @@ def error_tolerance_problems(options: SourceOptions) -> Iterator[str]:
         options: The options of the source.
     """
     if not options.ignore_errors:
-        if options.dirty_collector is not None:
-            yield (
-                f"option {_COLLECTOR!r} requires {_IGNORE_ERRORS!r} = 'true'; otherwise a malformed message ends the "
-                f"query"
-            )
+        requires_tolerance = {
+            _COLLECTOR: options.dirty_collector,
+            _MAX_RATIO: options.max_error_ratio,
+            _MAX_CONSECUTIVE: options.max_consecutive_errors,
+        }
+        for name, value in requires_tolerance.items():
+            if value is not None:
+                yield (
+                    f"option {name!r} requires {_IGNORE_ERRORS!r} = 'true'; otherwise a malformed message ends the "
+                    f"query"
+                )
         return
     if options.value_format is None:
         yield f"option {_IGNORE_ERRORS!r} requires 'value.format'; without a format no message is malformed"
-    if options.max_errors >= 0 and not options.metrics_address:
-        yield (
-            f"option {_MAX_COUNT!r}: the tasks of a stream count together through the driver; remove "
-            f"'scan.metrics.address', or set it to an address of the driver"
-        )
+    limits = {
+        _MAX_COUNT: options.max_errors >= 0,
+        _MAX_RATIO: options.max_error_ratio is not None,
+        _MAX_CONSECUTIVE: options.max_consecutive_errors is not None,
+    }
+    for name, is_set in limits.items():
+        if is_set and not options.metrics_address:
+            yield (
+                f"option {name!r}: the tasks of a stream count together through the driver; remove "
+                f"'scan.metrics.address', or set it to an address of the driver"
+            )
 
 
 def dead_letter_topic_problems(options: SourceOptions, collector: PluginRef | None) -> Iterator[str]:

@@ -60,7 +60,7 @@ class MetricsServer:
     def _take(self, report: SplitReport) -> bytes:
         if report.traces is not None:
             self._traces.forward(report.traces)
-        return b"%d" % self._totals.add_report(report)
+        return self._totals.add_report(report).to_bytes()
 
 
 def _listen(address: str, on_report: Callable[[SplitReport], bytes]) -> Receiver[SplitReport] | None:

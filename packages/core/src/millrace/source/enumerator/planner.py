@@ -18,9 +18,12 @@ from millrace.monitoring.progress import GroupProgress, PlanProgress
 from millrace.options.connector import SourceOptions
 from millrace.source.enumerator.admission_control import AdmissionControl
 from millrace.source.enumerator.alignment import Alignment
+from millrace.source.enumerator.conditions import Condition, narrow
 from millrace.source.enumerator.consumer_group import ConsumerGroup, check_group_is_free
 from millrace.source.enumerator.gone_topics import still_gone, tell_returned, with_returned
+from millrace.source.enumerator.key_partitions import WriterPartitions
 from millrace.source.enumerator.log_snapshot import LogSnapshot
+from millrace.source.enumerator.log_times import BrokerTimes
 from millrace.source.enumerator.loss_detection import (
     RECEDED_PATIENCE_S,
     Loss,
@@ -91,6 +94,7 @@ class Planner:
         self._config = config
         self._admin = admin
         self._clock, self._pause, self._wall_clock = clock, pause, wall_clock
+        self._record_probe = record_probe
         self._owner = new_id()
         self._group: ConsumerGroup | None = None
         self._truncation_detector = TruncationDetector(record_probe)
@@ -134,12 +138,35 @@ class Planner:
             check_group_is_free(self._admin, start, owner="")
         return start, stopping_offsets(self._config, start, logs)
 
-    def batch_splits(self) -> list[Split]:
-        """Return the splits of a batch read, when the logs reach to where it stops."""
+    def batch_splits(self, conditions: Sequence[Condition] = ()) -> list[Split]:
+        """Return the splits of a batch read, when the logs reach to where it stops.
+
+        Args:
+            conditions: What all records that are needed fulfil; others may be left out.
+        """
         start, stop = self.batch_range()
         if self._config.bounded is not None:
             wait_for_stopping_offsets(stop, self._admin, clock=self._clock, pause=self._pause)
-        return plan_batch(start, stop, self._config.options)
+        return plan_batch(*self.narrowed(start, stop, conditions), self._config.options)
+
+    def narrowed(
+        self, start: Offsets, stop: Offsets, conditions: Sequence[Condition]
+    ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
+        """Return where a batch starts and stops if only records that fulfil conditions are needed.
+
+        Args:
+            start: Where each partition starts without conditions.
+            stop: Where each partition stops without conditions, not beyond the end of its log.
+            conditions: The conditions.
+        """
+        if not conditions:
+            return start, stop
+        times = BrokerTimes(self._admin, self._record_probe, self._config.options.max_disorder_ms)
+        keys = WriterPartitions(self._config.key_partitioner, self._partition_count)
+        return narrow(start, stop, conditions, times, keys)
+
+    def _partition_count(self, topic: str) -> int:
+        return self._admin.topics([topic])[topic].partitions
 
     def first_offset(self) -> StreamOffset:
         """Return where a stream without a checkpoint begins, and where it stops if it is bounded."""

@@ -12,13 +12,21 @@ from confluent_kafka import Message
 
 from millrace.contracts import DeadLetter, TopicPartition
 from millrace.errors import MessageError
+from millrace.monitoring.malformed_runs import SOUND, MalformedRuns, RangeRuns
+from millrace.monitoring.split_report import MalformedTotals
 from millrace.options.connector import SourceOptions
 from millrace.records.messages import Messages, describe_position
 from millrace.source.reader.split_metrics import SplitMetrics
+from millrace.source.splits import Split
 
 logger = logging.getLogger("millrace.dirty_data")
 
 MAX_COUNT_OPTION = "ingestion.error-tolerance.max-count"
+MAX_RATIO_OPTION = "dirty-data.max-ratio"
+MAX_CONSECUTIVE_OPTION = "dirty-data.max-consecutive"
+
+ENOUGH_MESSAGES = 100
+"""Messages from which on the share of malformed ones is compared: it says little of fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +110,28 @@ class ErrorPolicy:
     def __init__(self, options: SourceOptions, metrics: SplitMetrics, collector: MalformedRecordCollector) -> None:
         self._tolerates = options.ignore_errors
         self._max_count = options.max_errors
+        self._max_ratio = options.max_error_ratio
+        self._max_consecutive = options.max_consecutive_errors
+        self._runs: dict[TopicPartition, MalformedRuns] = {}
         self._metrics = metrics
         self._collector = collector
         self._last: MalformedRecord | None = None
 
     def handle(self, messages: Messages, malformed: Sequence[MalformedRecord]) -> None:
-        """Handle malformed messages.
+        """Handle messages of which some may be malformed.
 
         Args:
-            messages: What was read together.
+            messages: What was read together, in the order of each partition.
             malformed: Those of them that are malformed.
 
         Raises:
             MessageError: They are not tolerated, or this task has read too many.
             DeliveryError: Earlier ones could not be delivered to the topic that collects them.
         """
+        if self._tolerates and self._max_consecutive is not None:
+            self._add_runs(messages, malformed)
+        if not malformed:
+            return
         first = malformed[0]
         if not self._tolerates:
             raise MessageError(f"{first}{_describe_others(len(malformed), len(messages.items))}. {first.hint}")
@@ -124,9 +139,12 @@ class ErrorPolicy:
         for partition, count in Counter(record.partition for record in malformed).items():
             self._metrics.malformed(partition, count)
         self._collector.collect(malformed)
-        if self._is_too_many(self._metrics.errors):
+        longest_run = max((runs.longest for runs in self._runs.values()), default=0)
+        totals = MalformedTotals(self._metrics.errors, self._metrics.records, longest_run)
+        problem = self._too_many(totals, "this task")
+        if problem is not None:
             self._collector.finish()
-            raise self._too_many(self._metrics.errors, "this task")
+            raise problem
 
     def finish(self) -> None:
         """Return when all malformed messages are where they are collected.
@@ -145,34 +163,88 @@ class ErrorPolicy:
     @property
     def needs_query_total(self) -> bool:
         """True if all tasks of the query together may have read too many, which the driver knows."""
-        return self._last is not None and self._max_count >= 0
+        has_limit = self._max_count >= 0 or self._max_ratio is not None or self._max_consecutive is not None
+        return self._last is not None and has_limit
 
-    def check_query_total(self, total: int | None) -> None:
+    def runs_of(self, split: Split) -> dict[TopicPartition, RangeRuns]:
+        """Return the malformed messages in a row of a split that was read; empty where no option limits them."""
+        if not self._tolerates or self._max_consecutive is None:
+            return {}
+        # Where no message was read, none is sound
+        return {
+            offsets.partition: RangeRuns(offsets.start, offsets.end, self._runs.get(offsets.partition, MalformedRuns()))
+            for offsets in split.ranges
+        }
+
+    def check_share_of_task(self) -> None:
+        """Fail when too large a share of the messages of this task is malformed, where no driver knows the query's.
+
+        Raises:
+            MessageError: It is.
+        """
+        problem = self._too_large_share(MalformedTotals(self._metrics.errors, self._metrics.records), "this task")
+        if problem is not None:
+            raise problem
+
+    def check_query_total(self, total: MalformedTotals | None) -> None:
         """Fail when all tasks of the query together have read too many.
 
         Args:
-            total: How many they have read; None when the driver did not answer.
+            total: What they have read; None when the driver did not answer.
 
         Raises:
             MessageError: These are too many.
         """
         if total is None:
             logger.warning(
-                "the driver does not answer how many malformed messages the query has read, so that option %r holds "
-                "for this task alone. Give an address of the driver by option 'scan.metrics.address'",
-                MAX_COUNT_OPTION,
+                "the driver does not answer how many malformed messages the query has read, so that %s for this task "
+                "alone. Give an address of the driver by option 'scan.metrics.address'",
+                self._describe_limits(),
             )
-        elif self._is_too_many(total):
-            raise self._too_many(total, "this query")
+            self.check_share_of_task()
+            return
+        problem = self._too_many(total, "this query") or self._too_large_share(total, "this query")
+        if problem is not None:
+            raise problem
 
-    def _is_too_many(self, count: int) -> bool:
-        return 0 <= self._max_count < count
+    def _add_runs(self, messages: Messages, malformed: Sequence[MalformedRecord]) -> None:
+        bad = {id(record.message) for record in malformed}
+        groups = Messages.by_partition(messages.items) if messages.is_mixed else [messages]
+        for group in groups:
+            new = MalformedRuns.of([id(message) in bad for message in group.items]) if bad else SOUND
+            self._runs[group.partition] = self._runs.get(group.partition, MalformedRuns()).then(new)
 
-    def _too_many(self, count: int, reader: str) -> MessageError:
+    def _too_many(self, totals: MalformedTotals, reader: str) -> MessageError | None:
+        if 0 <= self._max_count < totals.malformed:
+            return MessageError(
+                f"malformed messages read by {reader}: {totals.malformed}, more than the {self._max_count} that option "
+                f"{MAX_COUNT_OPTION!r} allows. The last one is a {self._last}"
+            )
+        if self._max_consecutive is not None and totals.longest_run > self._max_consecutive:
+            return MessageError(
+                f"malformed messages read by {reader} one after another in a partition: {totals.longest_run}, more "
+                f"than the {self._max_consecutive} that option {MAX_CONSECUTIVE_OPTION!r} allows. The last one is a "
+                f"{self._last}"
+            )
+        return None
+
+    def _too_large_share(self, totals: MalformedTotals, reader: str) -> MessageError | None:
+        limit = self._max_ratio
+        if limit is None or totals.messages < ENOUGH_MESSAGES or totals.malformed <= limit * totals.messages:
+            return None
         return MessageError(
-            f"malformed messages read by {reader}: {count}, more than the {self._max_count} that option "
-            f"{MAX_COUNT_OPTION!r} allows. The last one is a {self._last}"
+            f"malformed messages read by {reader}: {totals.malformed} of {totals.messages}, a larger share than the "
+            f"{limit} that option {MAX_RATIO_OPTION!r} allows. The last one is a {self._last}"
         )
+
+    def _describe_limits(self) -> str:
+        limits = {
+            MAX_COUNT_OPTION: self._max_count >= 0,
+            MAX_RATIO_OPTION: self._max_ratio is not None,
+            MAX_CONSECUTIVE_OPTION: self._max_consecutive is not None,
+        }
+        names = [repr(name) for name, is_set in limits.items() if is_set]
+        return f"option {names[0]} holds" if len(names) == 1 else f"options {' and '.join(names)} hold"
 
 
 def _describe_others(malformed: int, read: int) -> str:

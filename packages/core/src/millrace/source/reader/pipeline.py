@@ -135,8 +135,7 @@ def build_record_batches(
         for parts in _joined(filter_by_headers(header_filter, messages) for messages in fetched):
             messages = Messages.joined(parts)
             built = build(messages)
-            if built.malformed:
-                error_policy.handle(messages, built.malformed)
+            error_policy.handle(messages, built.malformed)
             for part in parts:
                 metrics.emitted(part.partition, part.items)
             yield built.batch

@@ -50,6 +50,11 @@ class SplitMetrics:
         """The number of malformed messages in all partitions."""
         return sum(count.errors for count in self.counts.values())
 
+    @property
+    def records(self) -> int:
+        """The number of messages that were read in all partitions."""
+        return sum(count.records for count in self.counts.values())
+
     def restored(self, partition: TopicPartition) -> None:
         """Count a restore of the state of a partition."""
         self.counts[partition].restores += 1

@@ -216,8 +216,7 @@ class TableReader:
         return count
 
     def _handle(self, messages: Messages, malformed: tuple[MalformedRecord, ...]) -> None:
-        if malformed:
-            self._error_policy.handle(messages, malformed)
+        self._error_policy.handle(messages, malformed)
         self._metrics.emitted(messages.partition, messages.items)
 
     def _with_kinds(self, rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:

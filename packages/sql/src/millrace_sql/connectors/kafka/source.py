@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 PRIMARY_KEY, STATE_LOCATION = "changelog.primary-key", "state.checkpoints.dir"
+FILTER_PUSHDOWN = "scan.filter-pushdown"
 
 
 class KafkaTableSource(TableSource):
@@ -70,6 +71,8 @@ class KafkaTableSource(TableSource):
         """
         reader = stream_reader(spark, scan.source_name) if scan.streaming else spark.read
         options, schema = self.planned_read(scan)
+        if scan.reads_once and self._has_pushable_columns and self._kafka.given(FILTER_PUSHDOWN) is None:
+            options = Properties({**options, FILTER_PUSHDOWN: "true"})
         return self._declared(reader.format("millrace").options(**options).schema(schema).load())
 
     def planned_read(self, scan: ScanContext) -> PlannedTableRead:
@@ -79,6 +82,11 @@ class KafkaTableSource(TableSource):
             return PlannedTableRead(self._options, self._schema())
         options = Properties({**self._options, STATE_LOCATION: scan.state_location})
         return PlannedTableRead(options, self._schema())
+
+    @property
+    def _has_pushable_columns(self) -> bool:
+        """True when filters on metadata may tell which offsets a query needs; changes of rows need all of them."""
+        return not self._has_row_kinds and any(not mapping.is_cast for mapping in self._metadata)
 
     def _primary_key_option(self, config: SourceConfig) -> Mapping[str, str]:
         """Return the option by which changes are normalized, where the session or the format asks for it.
