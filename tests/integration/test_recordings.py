@@ -214,6 +214,7 @@ ORDER = {
 }
 
 
+@pytest.mark.nightly
 def test_schemas_are_registered_elsewhere_and_messages_get_their_ids(
     broker: Any, registry: SchemaRegistry, make_topic: Any, run: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -78,8 +78,8 @@ def replay(
         print_note("messages keep the ids that a schema registry gave them when they were recorded: see --registry")
     client = client_properties(bootstrap_servers, config, properties)
     written = replay_recording(client, recording, planned, print_note)
-    text = f"replayed {written.now} of {counted(written.total, 'message')} to {target}"
+    text = f"replayed {written.now:,} of {counted(written.total, 'message')} to {target}"
     if written.before:
         hint = "" if written.now else "; --again repeats it"
-        text += f"; {written.before} were replayed before by group {planned.group}{hint}"
+        text += f"; {written.before:,} were replayed before by group {planned.group}{hint}"
     click.echo(text)
