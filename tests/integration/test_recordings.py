@@ -74,6 +74,9 @@ def test_a_topic_is_the_same_after_record_and_replay(
     file = tmp_path / f"sample.{form}"
 
     assert run("record", source, file) == f"millrace: 300 messages in {file}\n"
+    batches = list(open_recording(file).batches())
+    places = [(row["partition"], row["offset"]) for batch in batches for row in batch.to_pylist()]
+    assert places == [(partition, offset) for partition in range(PARTITIONS) for offset in range(300 // PARTITIONS)]
     printed = run("replay", file, "--topic", target, "--keep-partitions", "--transaction-size", "70")
     assert printed.endswith(f"replayed 300 of 300 messages to {target}\n")
 
