@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from millrace_broker.broker import KafkaBroker
     from millrace_broker.cluster import KafkaCluster
     from millrace_broker.listeners import Listener
+    from millrace_broker.schema_registry import ApicurioRegistry
 
-__all__ = ["KafkaBroker", "KafkaCluster", "Listener"]
+__all__ = ["ApicurioRegistry", "KafkaBroker", "KafkaCluster", "Listener"]
 
 __getattr__, __dir__ = lazy_imports(
     __name__,
@@ -25,5 +26,6 @@ __getattr__, __dir__ = lazy_imports(
         "millrace_broker.broker": ["KafkaBroker"],
         "millrace_broker.cluster": ["KafkaCluster"],
         "millrace_broker.listeners": ["Listener"],
+        "millrace_broker.schema_registry": ["ApicurioRegistry"],
     },
 )

@@ -152,11 +152,8 @@ def fetch_jars(version: str, folder: Path, java: Java, progress: Progress) -> No
     Raises:
         MachineError: PySpark includes no Ivy, or a jar could not be fetched.
     """
-    ivy_file = folder / ".ivy" / "ivy.xml"
-    ivy_file.parent.mkdir(parents=True)
-    ivy_file.write_text(_ivy_module((("org.apache.kafka", "kafka_2.13", version), *_logging_dependencies(version))))
-    command = [str(java.path), *proxy_options(), "-jar", str(_ivy_jar()), *_ivy_settings(), "-ivy", str(ivy_file)]
-    command += ["-confs", "default", "-cache", str(folder / ".ivy" / "cache")]
+    module = _ivy_module((("org.apache.kafka", "kafka_2.13", version), *_logging_dependencies(version)))
+    command = ivy_command(java, folder / ".ivy", module)
     command += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
@@ -164,6 +161,24 @@ def fetch_jars(version: str, folder: Path, java: Java, progress: Progress) -> No
         output = report_progress(ivy.stdout or (), version, progress)
     if ivy.returncode != 0 or not list(folder.glob("kafka_*.jar")):
         raise MachineError(_failure_message(version, output))
+
+
+def ivy_command(java: Java, folder: Path, module: str) -> list[str]:
+    """Return the command of Ivy, to which ``-retrieve`` is to be added.
+
+    Args:
+        java: Runs Ivy.
+        folder: A folder for Ivy's own files, which is created.
+        module: The text of an ``ivy.xml`` that names what to fetch.
+
+    Raises:
+        MachineError: PySpark includes no Ivy, or there is no file of the settings that the environment names.
+    """
+    folder.mkdir(parents=True)
+    ivy_file = folder / "ivy.xml"
+    ivy_file.write_text(module)
+    command = [str(java.path), *proxy_options(), "-jar", str(_ivy_jar()), *_ivy_settings(), "-ivy", str(ivy_file)]
+    return [*command, "-confs", "default", "-cache", str(folder / "cache")]
 
 
 def report_progress(lines: Iterable[str], version: str, progress: Progress) -> list[str]:

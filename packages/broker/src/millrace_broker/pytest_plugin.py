@@ -1,4 +1,4 @@
-"""A pytest plugin with a Kafka broker for tests; pytest loads it wherever this package is installed."""
+"""A pytest plugin with a Kafka broker and a schema registry; pytest loads it wherever this package is installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from millrace_broker import KafkaBroker
+    from millrace_broker import ApicurioRegistry, KafkaBroker
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +23,12 @@ def millrace_kafka_broker() -> Iterator[KafkaBroker]:
     # The optimizing compiler would compete with the tests for the processor
     with KafkaBroker(java_options=["-XX:TieredStopAtLevel=1"]) as broker:
         yield broker
+
+
+@pytest.fixture(scope="session")
+def millrace_registry() -> Iterator[ApicurioRegistry]:
+    """A real schema registry, Apicurio's, started when the first test asks for it and stopped after the last test."""
+    from millrace_broker import ApicurioRegistry
+
+    with ApicurioRegistry() as registry:
+        yield registry

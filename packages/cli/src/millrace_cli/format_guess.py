@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import urllib.request
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.error import URLError
 
 from millrace.errors import RegistryError
 
 _DELIMITERS = {",": ",", ";": ";", "\t": "\\t", "|": "|"}
-_REGISTRY_TIMEOUT_S = 10.0
 _REGISTRY_FORMATS = {"AVRO": "avro-confluent", "JSON": "json-confluent", "PROTOBUF": "protobuf-confluent"}
 
 
@@ -109,17 +106,13 @@ def _is_envelope(schema: str) -> bool:
 
 
 def _fetch_json(url: str) -> Any:
-    if not url.startswith(("http://", "https://")):
-        raise RegistryError(f"--registry: expected a URL such as http://HOST:8081, got {url!r}")
-    try:
-        with urllib.request.urlopen(url, timeout=_REGISTRY_TIMEOUT_S) as answer:  # noqa: S310 - checked above
-            return json.load(answer)
-    except (URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise RegistryError(
-            f"the schema registry does not answer at {url}: {reason}; for one with a login name the format, as in "
-            f"--format avro-confluent --option avro-confluent.url=..."
-        ) from None
+    from millrace_cli.schema_registry import call_registry
+
+    answer = call_registry(url)
+    if answer is None:
+        # The URL may contain a login
+        raise RegistryError("the schema registry given by --registry does not have the schema of the messages")
+    return answer
 
 
 def _delimited(payloads: Sequence[bytes]) -> Guess | None:

@@ -48,11 +48,24 @@ def open_rows(path: Path | None, schema: pa.Schema) -> Iterator[RowFileWriter]:
         yield _PrintedLines()
         return
     open_writer = _writer_for(path, schema)
+    with new_file(path) as file, closing(open_writer(file, schema)) as writer:
+        yield writer
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing, which appears under its name when the block ends without an error.
+
+    Args:
+        path: The file; one of this name is replaced.
+
+    Raises:
+        CommandError: The file cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with unfinished.open("wb") as file:
-            with closing(open_writer(file, schema)) as writer:
-                yield writer
+            yield file
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
@@ -152,7 +165,14 @@ class _Csv:
         self._writer.close()
 
 
-class _Parquet:
+class ParquetRows:
+    """Write rows as Parquet, in row groups of a good size.
+
+    Args:
+        file: The file.
+        schema: The columns.
+    """
+
     def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         from pyarrow.parquet import ParquetWriter
 
@@ -161,12 +181,18 @@ class _Parquet:
         self._waiting: list[pa.Table] = []
 
     def write(self, rows: pa.Table) -> None:
+        """Write some rows."""
         self._waiting.append(rows)
         count, size = sum(table.num_rows for table in self._waiting), sum(table.nbytes for table in self._waiting)
         if count >= _ROW_GROUP_ROWS or size >= _ROW_GROUP_BYTES:
             self._write_group()
 
+    def add_metadata(self, name: str, text: str) -> None:
+        """Add an entry to the file's key-value metadata."""
+        self._writer.add_key_value_metadata({name: text})
+
     def close(self) -> None:
+        """Write what is left."""
         if self._waiting:
             self._write_group()
         self._writer.close()
@@ -178,6 +204,6 @@ class _Parquet:
 
 _WRITERS: dict[str, Callable[[IO[bytes], pa.Schema], RowFileWriter]] = {
     ".jsonl": _JsonLines,
-    ".parquet": _Parquet,
+    ".parquet": ParquetRows,
     ".csv": _Csv,
 }

@@ -60,6 +60,10 @@ class TopicRead:
         """
         return TopicMessages({**self._client_options, "topic": self.topic, "format": "raw"})
 
+    def raw_options(self) -> dict[str, str]:
+        """Return the options of a read without a format."""
+        return {**self._client_options, "topic": self.topic, **self.options}
+
     def find_options(self) -> dict[str, str]:
         """Return the options of the read, in the format that is named, or that the newest messages seem to have.
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any
 
 from confluent_kafka import Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import Origin, TopicPartition, split_dead_letter_headers
-from millrace.errors import ClientError, FencedError, MessageError, MillraceError
+from millrace.errors import MessageError
 from millrace.kafka.admin import KafkaAdmin
-from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.offset_metadata import read_group_offsets
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options.secrets import Properties
@@ -27,9 +24,7 @@ from millrace_cli.dead_letters import origin_of
 from millrace_cli.replaying.letters import DeadLetterTopic, dead_letter_topic, read_letters
 from millrace_cli.replaying.progress import OffsetRanges, decode_progress, encode_progress
 from millrace_cli.replaying.selection import DeadLetterSelection
-
-MAX_TRANSACTION_S = 10.0
-"""Age at which a transaction is committed, however few messages it has."""
+from millrace_cli.replaying.transaction import MAX_TRANSACTION_S, ReplayTransaction, only_replay
 
 
 @dataclass(frozen=True)
@@ -87,20 +82,13 @@ def run_replay(client: Properties, replay: Replay) -> ReplayCounts:
         ClientError: As `plan_replay`; or another replay with this group has begun.
         MessageError: As `plan_replay`, before anything is written; or a message is larger than its topic accepts.
     """
-    producer = TransactionalProducer(client, replay.group)
-    try:
-        # 1. End other replays with this group, and the transactions that they left open
-        producer.init_transactions()
+    # 1. End other replays with this group, and the transactions that they left open
+    with only_replay(client, replay.group) as producer:
         # 2. Read what they have done. 3. Check everything, before anything is written
         run = _Run(client, replay)
         run.plan()
         # 4. Write messages and progress
         return run.write(producer)
-    except FencedError:
-        raise ClientError(
-            f"another replay with group {replay.group!r} has begun, so that this one has ended; what it had not "
-            f"written is left to the other"
-        ) from None
 
 
 class _Run:
@@ -136,7 +124,7 @@ class _Run:
         counts = ReplayCounts()
         # Offsets without a message, such as those of transaction markers, belong to the message after them
         position = dict(self._topic.begin)
-        transaction = _Transaction(producer)
+        transaction = ReplayTransaction(producer)
         try:
             for messages in read_letters(self._client, self._topic):
                 selected = {(letter.partition(), letter.offset()) for letter in self._replay.selection.of(messages)}
@@ -195,43 +183,6 @@ class _Run:
                 f"collector 'topic' have: give a topic by --to, or leave it out by --where \"topic IS NOT NULL\""
             )
         return origin.topic
-
-
-class _Transaction:
-    """The transaction that is open, if one is."""
-
-    def __init__(self, producer: TransactionalProducer) -> None:
-        self._producer = producer
-        self._delivery = Delivery(producer, "messages", "what was not replayed is replayed")
-        self._began_at: float | None = None
-        self.size = 0
-
-    @property
-    def age_s(self) -> float:
-        return 0.0 if self._began_at is None else monotonic() - self._began_at
-
-    def produce(self, record: dict[str, Any]) -> None:
-        if self._began_at is None:
-            self._producer.begin_transaction()
-            self._began_at = monotonic()
-        with record_errors(record["topic"]):
-            self._delivery.produce(**record)
-        self.size += 1
-
-    def commit(self, progress: Iterator[ClientPartition], group_metadata: bytes) -> None:
-        if self._began_at is None:
-            return
-        self._delivery.flush()
-        for offset in progress:
-            self._producer.send_offset(group_metadata, offset)
-        self._producer.commit_transaction({})
-        self._began_at, self.size = None, 0
-
-    def abort(self) -> None:
-        if self._began_at is not None:
-            # Otherwise the next replay aborts it, or the brokers after a minute
-            with suppress(MillraceError):
-                self._producer.abort_transaction()
 
 
 def _partition(message: Message) -> TopicPartition:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -65,7 +65,7 @@ def read_arrow(
     with plugin_errors():
         config = configure_source(connector_options({name: _text(value) for name, value in options.items()}))
         # Nobody asks for the client's statistics
-        config = dataclasses.replace(config, client=Properties({**config.client, **STATISTICS_OFF}))
+        config = replace(config, client=Properties({**config.client, **STATISTICS_OFF}))
         columns = columns_of_read(config) if schema is None else distinct_columns(_parsed(schema))
         reader = SplitReader.checked(config, columns)
     return ArrowReader(reader, _arrow_zone(time_zone or local_time_zone()))
@@ -100,7 +100,7 @@ class _RecordBatches(ABC):
 
     def __iter__(self) -> Generator[pa.RecordBatch]:
         """Yield the rows, batch by batch; to close the generator ends the read."""
-        return resuming_garbage_collection(self._batches())
+        return resuming_garbage_collection(self._batches(self._splits))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the rows as a C stream, of the Arrow PyCapsule interface.
@@ -110,14 +110,14 @@ class _RecordBatches(ABC):
         batches = _without_traceback(iter(self))
         return pa.RecordBatchReader.from_batches(self.schema, batches).__arrow_c_stream__(requested_schema)
 
-    def _batches(self) -> Generator[pa.RecordBatch]:
+    def _batches(self, plan: Callable[[], Sequence[Split]]) -> Generator[pa.RecordBatch]:
         from millrace.source.reader.split_metrics import SplitMetrics
 
         # Clients of its own: a consumer has one reader at a time, and a program may have several
         resources = WorkerResources()
         try:
             with plugin_errors():
-                for split in self._splits():
+                for split in plan():
                     metrics = SplitMetrics()
                     error_policy = self._reader.error_policy(metrics, resources)
                     batches = self._reader.read(split, self._zone, metrics, error_policy, resources)
@@ -162,8 +162,20 @@ class ArrowReader(_RecordBatches):
             self._planned = [ArrowSplit(self._reader, self._zone, split) for split in planned]
         return list(self._planned)
 
+    def read_in_order(self) -> Generator[pa.RecordBatch]:
+        """Yield the rows by partition and offset, batch by batch; iterating reads small partitions together.
+
+        Raises:
+            MillraceError: As iterating.
+        """
+        return resuming_garbage_collection(self._batches(self._ordered_splits))
+
     def _splits(self) -> Sequence[Split]:
         return [part for split in self.splits() for part in split._splits()]
+
+    def _ordered_splits(self) -> Sequence[Split]:
+        parts = (replace(split, ranges=(part,)) for split in self._splits() for part in split.ranges)
+        return sorted(parts, key=lambda split: (split.ranges[0].partition, split.ranges[0].start))
 
     def __repr__(self) -> str:
         return f"ArrowReader({', '.join(self.schema.names)})"

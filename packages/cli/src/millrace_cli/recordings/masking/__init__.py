@@ -1,0 +1,1 @@
+"""Mask e-mail addresses, card numbers and fields of JSON in messages that are recorded."""
