@@ -71,7 +71,7 @@ class KafkaTableSource(TableSource):
         """
         reader = stream_reader(spark, scan.source_name) if scan.streaming else spark.read
         options, schema = self.planned_read(scan)
-        if scan.reads_once and self._has_pushable_columns and self._kafka.given(FILTER_PUSHDOWN) is None:
+        if scan.reads_once and self._has_pushable_columns and self._kafka.option(FILTER_PUSHDOWN) is None:
             options = Properties({**options, FILTER_PUSHDOWN: "true"})
         return self._declared(reader.format("millrace").options(**options).schema(schema).load())
 
