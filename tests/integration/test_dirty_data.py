@@ -221,7 +221,7 @@ def test_a_stream_ends_with_an_error_at_too_many_in_a_row_or_too_large_a_share(m
     # A task for each message
     options = {**TOLERANT, "topic": topic, "scan.split.max-records": "1"}
     in_a_row = stream("id INT", [], **options, **{"dirty-data.max-consecutive": "2"})
-    of_all = stream("id INT", [], **options, **{"scan.split.max-records": "60", "dirty-data.max-ratio": "2 %"})
+    of_all = stream("id INT", [], **{**options, "scan.split.max-records": "60", "dirty-data.max-ratio": "2 %"})
     for value in (b"{", b"{", b'{"id":1}', b"{", b"{"):
         write(topic, {"value": value})
         in_a_row.processAllAvailable()
