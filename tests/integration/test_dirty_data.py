@@ -216,24 +216,32 @@ def test_a_stream_ends_with_an_error_at_more_than_are_allowed(make_topic, write,
     assert rows == [(1,)]
 
 
-def test_a_stream_ends_with_an_error_at_too_many_in_a_row_or_too_large_a_share(make_topic, write, stream):
+@pytest.mark.parametrize(
+    ("limit", "tolerated", "reason"),
+    [
+        (
+            {"dirty-data.max-consecutive": "2"},
+            [[b"{", b"{", b'{"id":1}', b"{"], [b"{"]],
+            "this query one after another in a partition: 3, more than the 2 that option 'dirty-data.max-consecutive'",
+        ),
+        (
+            {"dirty-data.max-ratio": "2 %"},
+            [[b"{"] * 5, [b'{"id":1}'] * 94],
+            "this query: 6 of 100, a larger share than the 0.02 that option 'dirty-data.max-ratio' allows",
+        ),
+    ],
+    ids=["in a row", "share"],
+)
+def test_a_stream_ends_with_an_error_at_too_many_in_a_row_or_too_large_a_share(
+    make_topic, write, stream, limit, tolerated, reason
+):
     topic = make_topic()
-    # A task for each message
-    options = {**TOLERANT, "topic": topic, "scan.split.max-records": "1"}
-    in_a_row = stream("id INT", [], **options, **{"dirty-data.max-consecutive": "2"})
-    of_all = stream("id INT", [], **options, **{"scan.split.max-records": "60", "dirty-data.max-ratio": "2 %"})
-    for value in (b"{", b"{", b'{"id":1}', b"{", b"{"):
-        write(topic, {"value": value})
-        in_a_row.processAllAvailable()
+    query = stream("id INT", [], **TOLERANT, topic=topic, **limit)
+    for values in tolerated:
+        write(topic, *({"value": value} for value in values))
+        query.processAllAvailable()
     write(topic, {"value": b"{"})
-    text = failure_of(in_a_row)
-    assert "malformed messages read by this query one after another in a partition: 3, more than the 2 that" in text
-
-    of_all.processAllAvailable()
-    write(topic, *[{"value": b'{"id":2}'}] * 93)
-    of_all.processAllAvailable()
-    write(topic, {"value": b"{"})
-    assert "read by this query: 6 of 100, a larger share than the 0.02 that option" in failure_of(of_all)
+    assert f"malformed messages read by {reason}" in failure_of(query)
 
 
 @pytest.mark.nightly
