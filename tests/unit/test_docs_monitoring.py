@@ -18,7 +18,7 @@ def test_each_metric_stands_on_the_page() -> None:
 
 
 def test_each_metric_of_java_clients_on_the_page_is_declared() -> None:
-    (table,) = re.findall(r"^\| metric of Java's client \|.*\n(?:\|.*\n)+", PAGE, re.MULTILINE)
+    (table,) = re.findall(r"^\| metric of the Java client \|.*\n(?:\|.*\n)+", PAGE, re.MULTILINE)
     names = {name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])}
     assert names == {metric.source for metric in CLIENT_METRICS}
 
