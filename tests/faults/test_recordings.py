@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from millrace_cli.commands.record import record
 from millrace_cli.commands.replay import replay
 from support.families import Family
-from support.kafka import consume, produce
+from support.kafka import consume, produce, wait_for_markers
 from support.waiting import wait_until
 
 MESSAGES = 3_000
@@ -55,5 +55,6 @@ def test_each_message_is_written_once_when_replays_are_killed(broker: Any, make_
     assert done.exit_code == 0, done.output
     assert f"of {MESSAGES:,} messages to {target}; " in done.output
     assert " were replayed before by group millrace-replay-" in done.output
+    wait_for_markers(broker.bootstrap_servers, target)
     assert read(target) == read(source)
     assert f"replayed 0 of {MESSAGES:,} messages" in CliRunner().invoke(replay, arguments).output

@@ -18,7 +18,7 @@ from millrace.options.secrets import Properties
 from millrace_cli.recordings.files import open_recording
 from millrace_cli.recordings.replay import RecordingReplay, replay_recording
 from support.command_line import run_command
-from support.kafka import commit_offsets, consume, produce
+from support.kafka import commit_offsets, consume, produce, wait_for_markers
 from support.names import unique_name
 from support.registry import SchemaRegistry
 from unit.formats.avro.datums import encoded
@@ -53,6 +53,11 @@ def content(message: Message) -> tuple[Any, ...]:
     )
 
 
+def committed(broker: Any, topic: str) -> list[Message]:
+    wait_for_markers(broker.bootstrap_servers, topic)
+    return consume(broker.bootstrap_servers, topic)
+
+
 @pytest.fixture
 def run(broker: Any) -> Callable[..., str]:
     """Run a command on the broker; returns what it prints."""
@@ -80,14 +85,14 @@ def test_a_topic_is_the_same_after_record_and_replay(
     printed = run("replay", file, "--topic", target, "--keep-partitions", "--transaction-size", "70")
     assert printed.endswith(f"replayed 300 of 300 messages to {target}\n")
 
-    written = list(map(content, consume(broker.bootstrap_servers, source)))
+    written = list(map(content, committed(broker, source)))
     assert len(written) == 300
-    assert list(map(content, consume(broker.bootstrap_servers, target))) == written
+    assert list(map(content, committed(broker, target))) == written
 
     # Once, unless it is to be repeated
     assert "replayed 0 of 300 messages" in run("replay", file, "--topic", target, "--keep-partitions")
     assert "replayed 300 of 300" in run("replay", file, "--topic", target, "--keep-partitions", "--again")
-    assert len(consume(broker.bootstrap_servers, target)) == 600
+    assert len(committed(broker, target)) == 600
 
 
 def test_messages_of_other_partitions_are_written_by_their_keys_in_the_order_of_their_times(
@@ -99,9 +104,7 @@ def test_messages_of_other_partitions_are_written_by_their_keys_in_the_order_of_
     run("record", source, tmp_path / "sample.parquet")
     run("replay", tmp_path / "sample.parquet", "--topic", target)
 
-    assert [message.timestamp()[1] for message in consume(broker.bootstrap_servers, target)] == [
-        record["timestamp"] for record in made
-    ]
+    assert [message.timestamp()[1] for message in committed(broker, target)] == [record["timestamp"] for record in made]
     refused = run("replay", tmp_path / "sample.parquet", "--topic", target, "--keep-partitions", "--again", code=1)
     assert "has 1 partitions, the recorded one has 3: create a topic with as many" in refused
 
@@ -171,11 +174,11 @@ def test_timestamps_are_moved_to_the_present_and_gaps_are_kept_at_a_speed(
     recording = open_recording(tmp_path / "sample.parquet")
     client = Properties({"bootstrap.servers": broker.bootstrap_servers})
     waited: list[float] = []
-    committed: list[int] = []
+    visible: list[int] = []
 
     def sleep(seconds: float) -> None:
         waited.append(seconds)
-        committed.append(len(consume(broker.bootstrap_servers, target)))
+        visible.append(len(committed(broker, target)))
 
     # The clock stands still, so that each wait is that since the first message
     clock = Clock(now=lambda: 0.0, sleep=sleep)
@@ -183,8 +186,8 @@ def test_timestamps_are_moved_to_the_present_and_gaps_are_kept_at_a_speed(
     began = int(time.time() * 1000)
     replay_recording(client, recording, replay, clock=clock)
 
-    assert (waited, committed) == ([20, 40, 60], [1, 2, 3])
-    times = [message.timestamp()[1] for message in consume(broker.bootstrap_servers, target)]
+    assert (waited, visible) == ([20, 40, 60], [1, 2, 3])
+    times = [message.timestamp()[1] for message in committed(broker, target)]
     assert [later - earlier for earlier, later in pairwise(times)] == [40_000] * 3
     assert began <= times[-1] - 60_000 <= int(time.time() * 1000)
 
@@ -256,7 +259,7 @@ def test_schemas_are_registered_elsewhere_and_messages_get_their_ids(
     assert registered == ORDER
     assert new_id != schema_id
     new_frame = b"\0" + new_id.to_bytes(4, "big")
-    written = [(each.key(), each.value(), each.headers()) for each in consume(broker.bootstrap_servers, target)]
+    written = [(each.key(), each.value(), each.headers()) for each in committed(broker, target)]
     assert written == [
         ((7).to_bytes(8, "big"), new_frame + body, None),
         (None, None, None),

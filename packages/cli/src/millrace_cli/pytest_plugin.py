@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _MARK = "millrace_recording"
 _FIXTURE = "millrace_topic"
 _MAX_NAME = 100
+_VISIBLE_TIMEOUT_S, _POLL_S = 60.0, 0.02
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,6 +58,9 @@ def millrace_topic(millrace_kafka_broker: KafkaBroker, request: pytest.FixtureRe
 def _replay(
     broker: KafkaBroker, topic: str, folder: Path, registry: str | None, file: str | Path, *, shift_time: bool = False
 ) -> None:
+    from millrace.contracts import TopicPartition
+    from millrace.kafka.admin import KafkaAdmin
+    from millrace.kafka.retry import poll
     from millrace.options.secrets import Properties
     from millrace_cli.recordings.files import open_recording
     from millrace_cli.recordings.replay import RecordingReplay, default_group, replay_recording
@@ -67,7 +71,16 @@ def _replay(
     replay = RecordingReplay(
         topic, default_group(recording, topic), keep_partitions=True, shift_time=shift_time, registry=registry
     )
-    replay_recording(Properties({"bootstrap.servers": broker.bootstrap_servers}), recording, replay)
+    client = Properties({"bootstrap.servers": broker.bootstrap_servers})
+    replay_recording(client, recording, replay)
+    # Brokers answer a commit before its messages can be read
+    admin = KafkaAdmin(client)
+    partitions = [TopicPartition(topic, number) for number in range(recording.partition_count)]
+    poll(
+        lambda: admin.end(partitions) == admin.high_watermarks(partitions),
+        timeout_s=_VISIBLE_TIMEOUT_S,
+        interval_s=_POLL_S,
+    )
 
 
 def _delete(broker: KafkaBroker, topic: str) -> None:
