@@ -1,4 +1,4 @@
-"""Schema inference: message bytes in, tables with their evidence out. Nothing here depends on Kafka."""
+"""Schema inference, and the readers of changes for pipelines: message bytes in, tables and rows out, without Kafka."""
 
 from millrace_catalog.inference.canal_reader import CanalReader
 from millrace_catalog.inference.debezium_reader import DebeziumReader

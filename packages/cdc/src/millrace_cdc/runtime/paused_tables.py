@@ -1,4 +1,4 @@
-"""Tables that are paused: all of their messages go to the collector of dirty data, from one micro-batch on."""
+"""Paused tables: their messages go to the collector of dirty data. `schema_evolution` and `table_failures` pause them."""
 
 from __future__ import annotations
 

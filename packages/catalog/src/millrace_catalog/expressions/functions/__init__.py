@@ -1,4 +1,4 @@
-"""The table of functions: those of Flink CDC, and those of Flink's SQL that Spark spells otherwise."""
+"""The table of functions of pipelines and queries; `aggregates` and `queries` have functions that only queries have."""
 
 from millrace_catalog.expressions.functions.conditions import CONDITIONS
 from millrace_catalog.expressions.functions.nested import NESTED

@@ -86,7 +86,7 @@ class Ledger:
         return next((entry for entry in self.entries if entry.query == query), None)
 
     def has_written(self, query: str, batch: int) -> bool:
-        """Return whether the newest micro-batch of a query is this one."""
+        """Return whether the newest micro-batch of a query is this one; tasks use `decide`."""
         entry = self.entry(query)
         return entry is not None and entry.batch == batch
 
