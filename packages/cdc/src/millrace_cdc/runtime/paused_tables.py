@@ -1,4 +1,4 @@
-"""Paused tables: their messages go to the collector of dirty data. `schema_evolution` and `table_failures` pause them."""
+"""Paused tables: their messages go to the collector. `schema_evolution` and `table_failures` decide to pause one."""
 
 from __future__ import annotations
 
