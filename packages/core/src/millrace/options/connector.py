@@ -244,8 +244,8 @@ class SourceOptions(RangeOptions):
         default=None,
         parse=parse_duration_ms,
         doc="With scan.filter-pushdown: by how much a timestamp can be before that of an earlier record of its "
-        "partition; 0 s if timestamps ascend. A read then ends at the last time that its filters allow, and else at the "
-        "end of the log (an addition). Topics with message.timestamp.type = LogAppendTime need it, too.",
+        "partition; 0 s if timestamps ascend. A read then ends at the last time that its filters allow, and else at "
+        "the end of the log (an addition). Topics with message.timestamp.type = LogAppendTime need it, too.",
     )
     key_partitioner: str | None = option(
         "scan.filter-pushdown.key-partitioner",
