@@ -18,7 +18,6 @@ from millrace.kafka.murmur2 import partition_of_key
 from millrace.source.enumerator.conditions import narrow
 from millrace.source.enumerator.key_partitions import WriterPartitions
 from millrace.source.enumerator.log_times import BrokerTimes
-from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.spark.pushed_filters import PushedFilters
 from support.pushed_filters import COMPARISONS, passes
 
@@ -139,8 +138,7 @@ def test_the_rows_are_those_of_a_read_of_all_offsets(
     start = dict.fromkeys(logs.records, skipped)
     stop = {p: max(skipped, (records[-1].offset + 1 if records else 0) - left) for p, records in logs.records.items()}
     pushed = PushedFilters.of(filters, CONFIG)
-    # Without known order, only topics are trusted whose brokers set the timestamps
-    times = BrokerTimes(cast("KafkaAdmin", logs), cast("RecordProbe", None), logs.disorder if knows_order else 10**9)
+    times = BrokerTimes(cast("KafkaAdmin", logs), logs.disorder if knows_order else None)
     keys = WriterPartitions(CONFIG.key_partitioner, lambda _: PARTITIONS)
 
     narrowed = narrow(start, stop, pushed.conditions, times, keys)
@@ -156,7 +154,7 @@ def test_nothing_is_read_before_the_first_record_of_a_lower_bound(logs: Logs, mi
     start = dict.fromkeys(logs.records, 0)
     stop = dict.fromkeys(logs.records, 100)
     bound = GreaterThanOrEqual(("timestamp",), EPOCH + timedelta(milliseconds=millis + 1))
-    times = BrokerTimes(cast("KafkaAdmin", logs), cast("RecordProbe", None), 0)
+    times = BrokerTimes(cast("KafkaAdmin", logs), 0)
     pushed = PushedFilters.of([bound], CONFIG)
 
     narrowed = narrow(start, stop, pushed.conditions, times, WriterPartitions(None, lambda _: PARTITIONS))

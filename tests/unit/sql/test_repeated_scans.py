@@ -28,6 +28,8 @@ def test_tables_are_read_in_one_place(sql: str) -> None:
         "SELECT * FROM a WHERE id IN (SELECT id FROM b)",
         "SELECT * FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.id = a.id)",
         "SELECT (SELECT max(x) FROM b) FROM a",
+        "SELECT * FROM a JOIN c ON (SELECT max(x) > 1 FROM b)",
+        "SELECT * FROM a JOIN c ON ((SELECT x FROM b UNION SELECT x FROM d))",
         "SELECT * FROM a, LATERAL (SELECT * FROM b WHERE b.id = a.id) AS q",
         "SELECT nothing that can be parsed (",
     ],

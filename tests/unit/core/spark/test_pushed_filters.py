@@ -107,6 +107,14 @@ def test_columns_have_the_names_and_types_that_the_user_gave_them() -> None:
     assert result.remaining == (filters[0], filters[2], filters[3])
 
 
+def test_without_a_format_the_users_names_come_before_those_of_messages() -> None:
+    named = {**PLAIN, "metadata.columns": "leader-epoch AS partition, offset AS timestamp, partition AS p"}
+    filters = (EqualTo(("partition",), 1), GreaterThan(("timestamp",), 5), EqualTo(("p",), 2), EqualTo(("key",), b"x"))
+    result = pushed(*filters, **named)
+    assert result.description == "offset >= 6 and partition in (2) and key in (b'x')"
+    assert result.remaining == (filters[0], filters[3])
+
+
 def test_the_rows_of_a_table_need_all_earlier_records_of_their_partition() -> None:
     filters = (EqualTo(("p",), 1), GreaterThan(("offset",), 5), GreaterThan(("at",), TIME))
     result = pushed(*filters, **TABLE)

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import types as sql
 
 from millrace.configuration.build import configure_source
-from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, TableColumn, TableDescription
+from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext, TableColumn, TableDescription
 from millrace.errors import OptionsError, SchemaError
 from millrace_sql.connectors.kafka.factory import KafkaTableFactory
 from millrace_sql.connectors.kafka.upsert_factory import UpsertKafkaTableFactory
@@ -64,6 +64,23 @@ def test_metadata_columns_are_named_to_the_data_source():
     )
     assert read_options(*columns)["metadata.columns"] == "timestamp AS at, offset AS offset, topic AS __metadata_2"
     assert written_options(*columns)["metadata.columns"] == "timestamp AS at, topic AS __metadata_2"
+
+
+@pytest.mark.parametrize(
+    ("options", "reads_once", "is_pushed"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"scan.filter-pushdown": "true"}, True, True),
+        # Spark would read all places of the query by the filters of one of them
+        ({"scan.filter-pushdown": "true"}, False, False),
+        ({"scan.filter-pushdown": "false"}, True, False),
+    ],
+)
+def test_filters_are_pushed_only_where_one_place_of_a_query_reads_the_rows(options, reads_once, is_pushed):
+    source = KafkaTableFactory().source(describe(ID, metadata("part", "partition", sql.IntegerType()), **options))
+    read = source.planned_read(ScanContext(streaming=False, reads_once=reads_once))
+    assert configure_source(read.options).options.filter_pushdown is is_pushed
 
 
 @pytest.mark.parametrize(

@@ -236,16 +236,16 @@ class SourceOptions(RangeOptions):
         default=False,
         doc="Whether a batch reads only the offsets that its filters on topic, partition, offset, timestamp and key "
         "need (an addition). Requires spark.sql.python.filterPushdown.enabled = true and a load for each query: Spark "
-        "4.2 and 4.3 read all queries over one load as they planned the last one with filters. SQL does not need it; "
-        "streams ignore it.",
+        "4.2 and 4.3 read all queries over one load as they planned the last one with filters. SQL does so by itself "
+        "where that is safe, unless it is false; streams ignore it.",
     )
     max_disorder_ms: Annotated[int, Ge(0)] | None = option(
         "scan.filter-pushdown.max-disorder",
         default=None,
         parse=parse_duration_ms,
         doc="With scan.filter-pushdown: by how much a timestamp can be before that of an earlier record of its "
-        "partition; 0 s if timestamps ascend. A read then ends at the last time that its filters allow, as it does by "
-        "default only for topics with message.timestamp.type = LogAppendTime (an addition).",
+        "partition; 0 s if timestamps ascend. A read then ends at the last time that its filters allow, and else at "
+        "the end of the log (an addition). Topics with message.timestamp.type = LogAppendTime need it, too.",
     )
     key_partitioner: str | None = option(
         "scan.filter-pushdown.key-partitioner",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.checkpoint import Offsets, StreamOffset
 from millrace.configuration import SourceConfig
-from millrace.contracts import StandardOffsets
+from millrace.contracts import StandardOffsets, TopicPartition
 from millrace.errors import ClientError, MillraceError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.plans.checkpoint import read_checkpoint
@@ -142,7 +142,7 @@ def _topics(config: SourceConfig) -> str:
 def _locate(config: SourceConfig, request: ReadRequest, admin: KafkaAdmin, notes: list[str]) -> _Position:
     planner = Planner.connect(config)
     if not request.streaming:
-        return _locate_batch(config, request, planner, notes)
+        return _locate_batch(config, request, planner, admin, notes)
     state = read_checkpoint(request.checkpoint, config.options) if request.checkpoint else None
     if state is not None and state.repeated_end is not None:
         before = state.start or StreamOffset({})
@@ -161,17 +161,26 @@ def _locate(config: SourceConfig, request: ReadRequest, admin: KafkaAdmin, notes
     return _micro_batch(config, words, start_offset, end, available)
 
 
-def _locate_batch(config: SourceConfig, request: ReadRequest, planner: Planner, notes: list[str]) -> _Position:
+def _locate_batch(
+    config: SourceConfig, request: ReadRequest, planner: Planner, admin: KafkaAdmin, notes: list[str]
+) -> _Position:
     start, stop = planner.batch_range()
     filters = ""
     if request.filters and not config.options.filter_pushdown:
         notes.append("filters do not change what is read without option 'scan.filter-pushdown' = 'true'")
+    elif request.filters and _beyond_logs(stop, admin):
+        notes.append("filters change what is read when the batch has waited for its last records; not shown here")
     elif request.filters:
         pushed = PushedFilters.of(request.filters, config)
         start, stop = planner.narrowed(start, stop, pushed.conditions)
         filters = pushed.description
     mode = startup_initializer(config, StandardOffsets.EARLIEST).name
     return _Position(f"at {mode}", start, stop, stop, plan_batch(start, stop, config.options), filters)
+
+
+def _beyond_logs(stop: Offsets, admin: KafkaAdmin) -> list[TopicPartition]:
+    log_end = admin.end(tuple(stop))
+    return [partition for partition, offset in stop.items() if log_end.get(partition, offset) < offset]
 
 
 def _micro_batch(
@@ -191,8 +200,7 @@ def _count(
 ) -> Any:
     ranges = {range_.partition: range_.end for split in position.splits for range_ in split.ranges}
     offsets = sum(len(range_) for split in position.splits for range_ in split.ranges)
-    log_end = admin.end(list(ranges))
-    awaited = [partition for partition, end in position.end.items() if log_end.get(partition, end) < end]
+    awaited = _beyond_logs({partition: position.end[partition] for partition in ranges}, admin)
     if awaited:
         notes.append(f"the batch waits until {awaited[0]} has records up to offset {position.end[awaited[0]]}")
         reason = "the batch waits for messages that are not there yet"

@@ -92,9 +92,10 @@ class _FilterMeaning:
 
 def _columns(config: SourceConfig) -> Mapping[str, Metadata]:
     """Return the columns whose filters are of use, with their metadata."""
-    if config.value_format is None:
-        return _COLUMNS_WITHOUT_FORMAT
-    columns = {column.column: _METADATA[column.key] for column in config.options.metadata if column.key in _METADATA}
+    of_messages = _COLUMNS_WITHOUT_FORMAT if config.value_format is None else {}
+    # A name of the user hides the column that a message has by this name
+    named = {**of_messages, **{column.column: _METADATA.get(column.key) for column in config.options.metadata}}
+    columns = {name: metadata for name, metadata in named.items() if metadata is not None}
     if not config.options.has_primary_key:
         return columns
     # The rows of a table depend on earlier messages, but on those of the same partition only

@@ -26,7 +26,8 @@ def reads_scans_once(sql: str) -> bool:
 
 def _is_relation(select: exp.Expr) -> bool:
     """Return whether a SELECT is the query, or in the FROM of another one, alone or with UNION and such."""
-    parent = select.parent
-    while isinstance(parent, exp.Subquery | exp.SetOperation):
-        parent = parent.parent
-    return parent is None or isinstance(parent, exp.From | exp.Join)
+    relation = select
+    while isinstance(relation.parent, exp.Subquery | exp.SetOperation):
+        relation = relation.parent
+    # The condition of a join, too, is a child of it
+    return relation.parent is None or (isinstance(relation.parent, exp.From | exp.Join) and relation.arg_key == "this")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from millrace.contracts import Payloads
+from millrace.contracts import Partitioner, Payloads
 from millrace.kafka.murmur2 import partition_of_key
 from millrace.plugins.manager import PluginRef
 
@@ -18,7 +18,9 @@ class WriterPartitions:
     """
 
     def __init__(self, partitioner: PluginRef | None, partition_count: Callable[[str], int]) -> None:
-        self._partitioner = None if partitioner is None else partitioner.create()
+        self._partitioner: Partitioner | None = None if partitioner is None else partitioner.create()
+        if self._partitioner is not None:
+            self._partitioner.open(0, 1)
         self._partition_count = partition_count
         self._counts: dict[str, int] = {}
 

@@ -94,7 +94,6 @@ class Planner:
         self._config = config
         self._admin = admin
         self._clock, self._pause, self._wall_clock = clock, pause, wall_clock
-        self._record_probe = record_probe
         self._owner = new_id()
         self._group: ConsumerGroup | None = None
         self._truncation_detector = TruncationDetector(record_probe)
@@ -161,7 +160,7 @@ class Planner:
         """
         if not conditions:
             return start, stop
-        times = BrokerTimes(self._admin, self._record_probe, self._config.options.max_disorder_ms)
+        times = BrokerTimes(self._admin, self._config.options.max_disorder_ms)
         keys = WriterPartitions(self._config.key_partitioner, self._partition_count)
         return narrow(start, stop, conditions, times, keys)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, Message
+from confluent_kafka import Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.checkpoint import Offsets
@@ -72,34 +72,18 @@ class RecordProbe:
         Raises:
             ClientError: As `mean_record_bytes`.
         """
-        return {partition: message.timestamp()[1] for partition, message in self._first_records(start, end).items()}
-
-    def have_append_times(self, start: Offsets, end: Offsets) -> set[TopicPartition]:
-        """Return the partitions whose first visible record has a timestamp of its broker (LogAppendTime).
-
-        Args:
-            start: Where each partition is.
-            end: Where each of them could go; partitions without a record before are left out.
-
-        Raises:
-            ClientError: As `mean_record_bytes`.
-        """
-        records = self._first_records(start, end)
-        return {p for p, message in records.items() if message.timestamp()[0] == TIMESTAMP_LOG_APPEND_TIME}
-
-    def _first_records(self, start: Offsets, end: Offsets) -> dict[TopicPartition, Message]:
-        first: dict[TopicPartition, Message] = {}
+        timestamps: dict[TopicPartition, int] = {}
         pending = set(start)
         consumer = self._consumer()
         for partition, message in _records(consumer, start, _LOOKING_AT_TIMESTAMPS):
             if partition in pending:
                 if message is not None and message.offset() < end[partition]:
-                    first[partition] = message
+                    timestamps[partition] = message.timestamp()[1]
                 pending.remove(partition)
                 consumer.client.incremental_unassign([ClientPartition(*partition)])
             if not pending:
                 break
-        return first
+        return timestamps
 
     def offset_of_timestamp(self, partition: TopicPartition, millis: int, start: int, end: int) -> int:
         """Return the offset of the first record from ``start`` on with a timestamp of ``millis`` or later, or ``end``.

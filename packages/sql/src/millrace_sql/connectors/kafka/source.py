@@ -71,21 +71,24 @@ class KafkaTableSource(TableSource):
         """
         reader = stream_reader(spark, scan.source_name) if scan.streaming else spark.read
         options, schema = self.planned_read(scan)
-        if scan.reads_once and self._has_pushable_columns and self._kafka.option(FILTER_PUSHDOWN) is None:
-            options = Properties({**options, FILTER_PUSHDOWN: "true"})
         return self._declared(reader.format("millrace").options(**options).schema(schema).load())
 
     def planned_read(self, scan: ScanContext) -> PlannedTableRead:
         """Return options and columns of the read."""
+        more: dict[str, str] = {}
+        is_pushed = scan.reads_once and self._wants_filters
+        if is_pushed != self._config.options.filter_pushdown:
+            more[FILTER_PUSHDOWN] = "true" if is_pushed else "false"
         keeps_state = scan.streaming and self.raw_changelog_mode is not None
-        if not keeps_state or scan.state_location is None or self._kafka.option(STATE_LOCATION) is not None:
-            return PlannedTableRead(self._options, self._schema())
-        options = Properties({**self._options, STATE_LOCATION: scan.state_location})
-        return PlannedTableRead(options, self._schema())
+        if keeps_state and scan.state_location is not None and self._kafka.option(STATE_LOCATION) is None:
+            more[STATE_LOCATION] = scan.state_location
+        return PlannedTableRead(Properties({**self._options, **more}), self._schema())
 
     @property
-    def _has_pushable_columns(self) -> bool:
+    def _wants_filters(self) -> bool:
         """True when filters on metadata may tell which offsets a query needs; changes of rows need all of them."""
+        if self._kafka.option(FILTER_PUSHDOWN) is not None:
+            return self._config.options.filter_pushdown
         return not self._has_row_kinds and any(not mapping.is_cast for mapping in self._metadata)
 
     def _primary_key_option(self, config: SourceConfig) -> Mapping[str, str]:
