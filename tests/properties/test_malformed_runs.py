@@ -7,7 +7,12 @@ from functools import reduce
 from hypothesis import given
 from hypothesis import strategies as st
 
+from millrace.contracts import TopicPartition
 from millrace.monitoring.malformed_runs import MalformedRuns, RangeRuns, joined
+from millrace.monitoring.split_report import PartitionCounts, SplitReport
+from millrace.monitoring.totals import StreamTotals
+
+ORDERS = TopicPartition("orders", 0)
 
 flags = st.lists(st.booleans(), max_size=20)
 
@@ -37,3 +42,39 @@ def test_neighbouring_ranges_join_in_any_order(parts: list[list[bool]], random: 
     random.shuffle(ranges)
     whole = MalformedRuns.of([flag for part in parts for flag in part])
     assert joined(ranges) == [RangeRuns(0, end, whole)]
+
+
+@given(st.lists(st.tuples(st.lists(st.booleans(), min_size=1, max_size=6), st.booleans()), min_size=1, max_size=8))
+def test_runs_of_micro_batches_end_where_offsets_begin_again(parts: list[tuple[list[bool], bool]]) -> None:
+    totals, offset, before = StreamTotals(), 100, list[bool]()
+    for malformed, is_created_again in parts:
+        offset, before = (0, []) if is_created_again else (offset, before)
+        runs = RangeRuns(offset, offset + len(malformed), MalformedRuns.of(malformed))
+        batch = totals.begin_batch(1)
+        answer = totals.add_report(SplitReport(batch, 0, {}, runs={ORDERS: runs}))
+        totals.end_batch()
+        # Only the end of what came before is remembered
+        tail = MalformedRuns.of(before).trailing
+        assert answer.longest_run == MalformedRuns.of([True] * tail + malformed).longest
+        offset, before = runs.end, before + malformed
+
+
+@given(st.lists(st.tuples(flags, st.booleans()), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_the_share_is_that_of_all_splits_whichever_ends_first(
+    parts: list[tuple[list[bool], bool]], random: object
+) -> None:
+    totals, places = StreamTotals(), list(range(len(parts)))
+    batch = totals.begin_batch(len(parts))
+    random.shuffle(places)
+    answers = []
+    for split in places:
+        malformed, is_read_again = parts[split]
+        counts = {TopicPartition("orders", split): PartitionCounts(len(malformed), errors=sum(malformed))}
+        report = SplitReport(batch, split, counts)
+        answers.append(totals.add_report(report))
+        if is_read_again:
+            again = SplitReport(batch, split, {}, replayed=tuple(counts))
+            assert totals.add_report(again) == answers[-1]
+    whole = [flag for malformed, _ in parts for flag in malformed]
+    assert [answer.messages for answer in answers] == [0] * (len(parts) - 1) + [len(whole)]
+    assert answers[-1].malformed == sum(whole)

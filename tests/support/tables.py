@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -106,6 +106,9 @@ class Stream:
         # Whether Spark's offset log leaves micro-batches out, so that it names none that a restart does not repeat
         self.log_is_sparse = False
         self.metrics = SplitMetrics()
+        # What handled the malformed messages of the last attempt, and what it calls before it ends
+        self.error_policy: ErrorPolicy | None = None
+        self.before_end: Callable[[ErrorPolicy], None] | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -137,8 +140,9 @@ class Stream:
     def attempt(self, start: int, end: int, host: str = "a") -> Iterator[pa.RecordBatch]:
         """Read a micro-batch as one attempt of its task does."""
         config, split = self.config(host), self.plan(start, end)
-        error_policy = ErrorPolicy(config.options, self.metrics, DiscardingCollector())
-        reader = TableReader(config, self.schema, "UTC", self.topic.fetch, self.metrics, error_policy)
+        policy = ErrorPolicy(config.options, self.metrics, DiscardingCollector(), self.before_end)
+        self.error_policy = policy
+        reader = TableReader(config, self.schema, "UTC", self.topic.fetch, self.metrics, policy)
         yield from reader.read(split)
 
     def run(self, end: int | None = None, host: str = "a") -> list[Row]:

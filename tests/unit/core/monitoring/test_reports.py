@@ -25,7 +25,15 @@ COUNTS = {
     TopicPartition("a", 0): PartitionCounts(10, 100, 2, 5, None, 4),
     TopicPartition("a", 1): PartitionCounts(10, 100, 2, 5, None, 4, restores=1, state_keys=5, state_bytes=4096),
 }
-REPORT = SplitReport(3, 1, COUNTS, "reader", {"rx": 7}, traces=TraceReport("run", 3, ("00-a-b-01",), "5@h:1:aa"))
+REPORT = SplitReport(
+    3,
+    1,
+    COUNTS,
+    "reader",
+    {"rx": 7},
+    traces=TraceReport("run", 3, ("00-a-b-01",), "5@h:1:aa"),
+    replayed=(TopicPartition("a", 2),),
+)
 
 
 @pytest.fixture(autouse=True)

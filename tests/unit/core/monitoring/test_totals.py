@@ -45,12 +45,12 @@ def test_partitions_that_are_gone_are_forgotten_but_for_the_limit_of_malformed_r
     totals = StreamTotals()
     batch = totals.begin_batch(1)
     counts = {A0: PartitionCounts(3, errors=2), A1: PartitionCounts(4, errors=1)}
-    assert totals.add_report(SplitReport(batch, 0, counts)) == (3, 7, 0)
+    assert totals.add_report(SplitReport(batch, 0, counts)) == (3, 7, 0, 0)
     totals.end_batch()
     totals.keep_only({A1: 4})
     assert set(totals.progress().partitions) == {A1}
     batch = totals.begin_batch(1)
-    assert totals.add_report(SplitReport(batch, 0, {A1: PartitionCounts(1, errors=1)})) == (4, 8, 0)
+    assert totals.add_report(SplitReport(batch, 0, {A1: PartitionCounts(1, errors=1)})) == (4, 8, 0, 0)
 
 
 def test_malformed_messages_in_a_row_are_counted_across_tasks_and_micro_batches() -> None:
@@ -73,7 +73,47 @@ def test_malformed_messages_in_a_row_are_counted_across_tasks_and_micro_batches(
         totals.end_batch()
     batch = totals.begin_batch(1)
     # Messages between were skipped
-    assert totals.add_report(report(0, 40, 41, 1, 1, 1)).longest_run == 3
+    assert totals.add_report(report(0, 40, 41, 1, 1, 1)).longest_run == 1
+    totals.end_batch()
+    batch = totals.begin_batch(1)
+    # The topic was created again
+    assert totals.add_report(report(0, 0, 10, 2, 2, 2)).longest_run == 2
+    totals.end_batch()
+    batch = totals.begin_batch(1)
+    assert totals.add_report(report(0, 10, 11, 1, 1, 1)).longest_run == 3
+
+
+def test_what_is_replayed_counts_as_it_was_read() -> None:
+    totals = StreamTotals()
+    batch = totals.begin_batch(1)
+    runs = {A0: RangeRuns(0, 9, MalformedRuns(2, 2, 2, True)), A1: RangeRuns(0, 9, MalformedRuns(3, 3, 3, True))}
+    counts = {A0: PartitionCounts(9, errors=2), A1: PartitionCounts(9, errors=3)}
+    assert totals.add_report(SplitReport(batch, 0, counts, runs=runs)) == (5, 18, 3, 0)
+    again = SplitReport(batch, 0, {A0: PartitionCounts(9, errors=2)}, runs={A0: runs[A0]}, replayed=(A1,))
+    assert totals.add_report(again) == (5, 18, 3, 0)
+    assert totals.add_report(SplitReport(batch, 0, {}, replayed=(A0, A1))) == (5, 18, 3, 0)
+
+
+def test_runs_end_at_a_range_that_an_earlier_query_has_read() -> None:
+    totals, all_bad = StreamTotals(), MalformedRuns(9, 9, 9)
+    ends = {9: {}, 18: {"replayed": (A0,)}, 27: {}}
+    for end, replayed in ends.items():
+        batch = totals.begin_batch(1)
+        runs = {} if replayed else {A0: RangeRuns(end - 9, end, all_bad)}
+        longest = totals.add_report(SplitReport(batch, 0, {}, runs=runs, **replayed)).longest_run
+        assert longest == (0 if replayed else 9)
+        totals.end_batch()
+
+
+def test_a_share_is_not_that_of_a_micro_batch_some_of_which_an_earlier_query_has_read() -> None:
+    totals = StreamTotals()
+    batch = totals.begin_batch(2)
+    assert totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(200, errors=100)})) == (100, 0, 0, 0)
+    # A million sound messages, perhaps
+    assert totals.add_report(SplitReport(batch, 1, {}, replayed=(A1,))) == (100, 0, 0, 0)
+    totals.end_batch()
+    batch = totals.begin_batch(1)
+    assert totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(10, errors=1)})) == (101, 10, 0, 100)
 
 
 def test_a_split_that_is_read_again_counts_once() -> None:

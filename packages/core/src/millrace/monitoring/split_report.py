@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from millrace.contracts import TopicPartition
@@ -60,17 +60,19 @@ class MalformedTotals(NamedTuple):
 
     Attributes:
         malformed: Their number.
-        messages: The number of all messages that were read.
+        messages: The number of messages of which they are a share; 0 until all splits of the micro-batch have reported.
         longest_run: The most in a row in a partition of the report that is answered, as far as splits have reported.
+        not_compared: The number of those that are not among ``messages``, see `SplitReport.replayed`.
     """
 
     malformed: int
     messages: int
     longest_run: int = 0
+    not_compared: int = 0
 
     def to_bytes(self) -> bytes:
         """Return the totals as they are sent."""
-        return b"%d %d %d" % self
+        return b"%d %d %d %d" % self
 
     @classmethod
     def from_bytes(cls, sent: bytes) -> MalformedTotals:
@@ -91,6 +93,7 @@ class SplitReport:
         is_answered: Whether the sender waits for an answer: `MalformedTotals` of the whole query.
         traces: The traces of its messages; None where nobody asks, or none is recorded.
         runs: The malformed messages in a row, by partition; empty where no option limits them.
+        replayed: The partitions of which an earlier attempt has read all, and this one no message: it counts none.
     """
 
     UNREACHABLE: ClassVar[str] = (
@@ -106,6 +109,18 @@ class SplitReport:
     is_answered: bool = False
     traces: TraceReport | None = None
     runs: dict[TopicPartition, RangeRuns] = field(default_factory=dict)
+    replayed: tuple[TopicPartition, ...] = ()
+
+    def replacing(self, before: SplitReport) -> SplitReport:
+        """Return this report of a split that was read again, with what the one before counts of replayed partitions."""
+        counts, runs = dict(self.counts), dict(self.runs)
+        for partition in set(self.replayed).difference(before.replayed):
+            if partition in before.counts:
+                counts[partition] = before.counts[partition]
+            if partition in before.runs:
+                runs[partition] = before.runs[partition]
+        still_replayed = tuple(partition for partition in self.replayed if partition in before.replayed)
+        return replace(self, counts=counts, runs=runs, replayed=still_replayed)
 
     def to_bytes(self) -> bytes:
         """Return the report as it is sent."""
@@ -113,7 +128,7 @@ class SplitReport:
         traces = None if self.traces is None else asdict(self.traces)
         runs = [[*partition, of.start, of.end, *of.runs] for partition, of in self.runs.items()]
         fields = [self.batch, self.split, counts, self.client, self.statistics, self.is_answered, traces, runs]
-        return json.dumps(fields).encode()
+        return json.dumps([*fields, self.replayed]).encode()
 
     @classmethod
     def from_bytes(cls, sent: bytes) -> SplitReport:
@@ -123,7 +138,7 @@ class SplitReport:
             ValueError: The bytes are no report.
         """
         try:
-            batch, split, counts, client, statistics, is_answered, traces, runs = json.loads(sent)
+            batch, split, counts, client, statistics, is_answered, traces, runs, replayed = json.loads(sent)
             by_partition = {
                 TopicPartition(topic, partition): PartitionCounts(*fields) for topic, partition, *fields in counts
             }
@@ -132,6 +147,7 @@ class SplitReport:
                 TopicPartition(topic, partition): RangeRuns(start, end, MalformedRuns(*lengths))
                 for topic, partition, start, end, *lengths in runs
             }
+            not_read = tuple(TopicPartition(*partition) for partition in replayed)
         except TypeError as error:
             raise ValueError(f"not a report: {error}") from error
-        return cls(batch, split, by_partition, client, statistics, is_answered, report, by_range)
+        return cls(batch, split, by_partition, client, statistics, is_answered, report, by_range, not_read)

@@ -40,6 +40,8 @@ class StreamTotals:
         self._counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
         # What was read of partitions that are gone
         self._gone = PartitionCounts()
+        # What was read in micro-batches some of whose partitions were replayed: a share of the rest says nothing
+        self._not_compared = PartitionCounts()
         # The malformed messages at the ends of the micro-batches that have ended
         self._last_runs: dict[TopicPartition, RangeRuns] = {}
         self._statistics: dict[str, dict[str, float]] = {}
@@ -61,13 +63,15 @@ class StreamTotals:
             return self._batch
 
     def add_report(self, report: SplitReport) -> MalformedTotals:
-        """Add a report; one of a split that was read again replaces the one before.
+        """Add a report; one of a split that was read again replaces the one before, except for what it replays.
 
         Returns:
             The malformed messages so far, those of the micro-batch that is under way included.
         """
         with self._lock:
             if report.batch == self._batch and not self._has_ended:
+                before = self._reports.get(report.split)
+                report = report if before is None else report.replacing(before)
                 self._reports[report.split] = report
             elif (report.batch, report.split) in self._late_splits:
                 # Its task had ended, but the report was still under way
@@ -76,12 +80,26 @@ class StreamTotals:
                 self._add(report)
                 if report.batch == self._batch:
                     self._last_reports.append(report)
-            under_way = () if self._has_ended else self._reports.values()
-            read = [counts for report in under_way for counts in report.counts.values()]
-            counts = [self._gone, *self._counts.values(), *read]
-            return MalformedTotals(
-                sum(count.errors for count in counts), sum(count.records for count in counts), self._longest_run(report)
-            )
+            return self._malformed_totals(report)
+
+    def _malformed_totals(self, report: SplitReport) -> MalformedTotals:
+        under_way = () if self._has_ended else self._reports.values()
+        read = [counts for report in under_way for counts in report.counts.values()]
+        counts = [self._gone, *self._counts.values(), *read]
+        messages = sum(count.records for count in counts) - self._not_compared.records
+        return MalformedTotals(
+            sum(count.errors for count in counts),
+            messages if self._has_all_counts else 0,
+            self._longest_run(report),
+            self._not_compared.errors,
+        )
+
+    @property
+    def _has_all_counts(self) -> bool:
+        """True if it is known how many messages the micro-batch has: which split reports first is left to chance."""
+        if self._has_ended:
+            return True
+        return len(self._reports) == self._splits and not any(report.replayed for report in self._reports.values())
 
     def _longest_run(self, report: SplitReport) -> int:
         """Return the most malformed messages in a row in partitions of a report of the last micro-batch."""
@@ -89,9 +107,11 @@ class StreamTotals:
         return max((range_runs.runs.longest for range_runs in ranges), default=0)
 
     def _joined_runs(self, partition: TopicPartition) -> list[RangeRuns]:
-        before = [self._last_runs[partition]] if partition in self._last_runs else []
-        reported = (report.runs[partition] for report in self._reports.values() if partition in report.runs)
-        return joined([*before, *reported])
+        reported = [report.runs[partition] for report in self._reports.values() if partition in report.runs]
+        before = self._last_runs.get(partition)
+        # Offsets begin again where a topic was created again, or its log was truncated
+        goes_on = before is not None and any(runs.start == before.end for runs in reported)
+        return joined([before, *reported] if before is not None and goes_on else reported)
 
     def end_batch(self) -> None:
         """Add the micro-batch that has ended to the totals."""
@@ -101,6 +121,8 @@ class StreamTotals:
             reports = list(self._reports.values())
             for report in reports:
                 self._add(report)
+            if any(report.replayed for report in reports):
+                self._leave_out(reports)
             for partition in {partition for report in reports for partition in report.runs}:
                 self._last_runs[partition] = self._joined_runs(partition)[-1].tail
             now = self._clock()
@@ -112,6 +134,11 @@ class StreamTotals:
             self._late_splits = still_late | missing
             self._idle_since = now
             self._has_ended = True
+
+    def _leave_out(self, reports: list[SplitReport]) -> None:
+        for report in reports:
+            for counts in report.counts.values():
+                self._not_compared.add(counts)
 
     def _add(self, report: SplitReport) -> None:
         if report.client:

@@ -51,13 +51,19 @@ class ReaderBase:
         context = TaskContext.get()
         followers = None if context is None else session_setting(context, TRACES)
         metrics = SplitMetrics(max_links(followers))
-        error_policy = self._splits.error_policy(metrics)
+        report_to = partition.report_to if isinstance(partition, SplitPartition) else None
+        is_stream = report_to is not None or split.is_stream
+
+        def before_end(error_policy: ErrorPolicy) -> None:
+            if report_to is None:
+                error_policy.check_share_of_task()
+            else:
+                self._report(split, report_to, metrics, error_policy, _traces(context, metrics, followers))
+
+        error_policy = self._splits.error_policy(metrics, before_end=before_end if is_stream else None)
         with executor_errors():
             yield from self._splits.read(split, session_time_zone(), metrics, error_policy)
-            if isinstance(partition, SplitPartition) and partition.report_to is not None:
-                traces = _traces(context, metrics, followers)
-                self._report(partition.split, partition.report_to, metrics, error_policy, traces)
-            else:
+            if not is_stream:
                 error_policy.check_share_of_task()
         LOADED_OBJECTS.freeze()
 
@@ -87,6 +93,7 @@ class ReaderBase:
             is_answered=is_answered,
             traces=traces,
             runs=error_policy.runs_of(split),
+            replayed=error_policy.replayed_partitions,
         )
         answer = send(to.address, report)
         if needs_answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -71,8 +71,13 @@ class SplitReader:
         check_table_columns(config, schema)
         return cls(config, columns, schema)
 
-    def error_policy(self, metrics: SplitMetrics, resources: WorkerResources = RESOURCES) -> ErrorPolicy:
-        """Return what handles the malformed messages of one split.
+    def error_policy(
+        self,
+        metrics: SplitMetrics,
+        resources: WorkerResources = RESOURCES,
+        before_end: Callable[[ErrorPolicy], None] | None = None,
+    ) -> ErrorPolicy:
+        """Return what handles the malformed messages of one split: see `ErrorPolicy`.
 
         Raises:
             PluginError: This process cannot use the dead letter collector.
@@ -80,7 +85,7 @@ class SplitReader:
         from millrace.source.reader.dead_letters import collector_for
         from millrace.source.reader.error_policy import ErrorPolicy
 
-        return ErrorPolicy(self.config.options, metrics, collector_for(self.config, resources))
+        return ErrorPolicy(self.config.options, metrics, collector_for(self.config, resources), before_end)
 
     def read(
         self,

@@ -177,6 +177,37 @@ def test_the_share_of_a_stream_is_that_of_the_query(take: Take) -> None:
         tolerant.check_query_total(MalformedTotals(51, 1_000))
 
 
+def test_a_share_is_not_rounded(messages: Make, take: Take) -> None:
+    metrics = SplitMetrics()
+    tolerant = tolerant_policy(metrics, max_ratio="0.29")
+    take(tolerant, 29)
+    metrics.fetched(TopicPartition("orders", 3), messages(*[{}] * 100).items, 0)
+    tolerant.check_share_of_task()
+    take(tolerant, 1)
+    with pytest.raises(MessageError, match="30 of 100"):
+        tolerant.check_share_of_task()
+
+
+def test_the_last_task_that_ends_compares_the_share_though_its_messages_are_sound() -> None:
+    tolerant = tolerant_policy(max_ratio="5 %", max_count="3")
+    assert tolerant.needs_query_total
+    tolerant.check_query_total(MalformedTotals(51, 0))
+    tolerant.check_query_total(MalformedTotals(51, 1_000, not_compared=1))
+    with pytest.raises(MessageError) as error:
+        tolerant.check_query_total(MalformedTotals(51, 1_000))
+    assert str(error.value) == (
+        "malformed messages read by this query: 51 of 1000, a larger share than the 0.05 that option "
+        "'dirty-data.max-ratio' allows"
+    )
+
+
+def test_a_sound_task_asks_for_no_other_limit(caplog: pytest.LogCaptureFixture) -> None:
+    for limit in ({}, {"max_count": "3"}, {"max_consecutive": "3"}):
+        assert not tolerant_policy(**limit).needs_query_total
+    tolerant_policy(max_ratio="0.05").check_query_total(None)
+    assert caplog.messages == []
+
+
 def test_as_many_in_a_row_as_are_allowed_pass(take: Take) -> None:
     tolerant = tolerant_policy(max_consecutive="3")
     take(tolerant, 3, good=1)
@@ -201,6 +232,14 @@ def test_each_partition_has_its_own_run(messages: Make) -> None:
         TopicPartition("orders", 1): (0, 9, MalformedRuns(2, 2, 2)),
         TopicPartition("orders", 4): (0, 9, MalformedRuns()),
     }
+
+
+def test_nothing_is_known_of_the_runs_that_are_replayed() -> None:
+    tolerant = tolerant_policy(max_consecutive="2")
+    first, second = (OffsetRange(TopicPartition("orders", number), 0, 9) for number in (1, 2))
+    tolerant.replayed(first.partition)
+    assert tolerant.runs_of(Split((first, second))) == {second.partition: (0, 9, MalformedRuns())}
+    assert tolerant.replayed_partitions == (first.partition,)
 
 
 def test_the_driver_may_know_of_more_in_a_row(take: Take) -> None:

@@ -9,10 +9,12 @@ import pyarrow as pa
 import pytest
 
 from millrace.errors import MachineError, MessageError, SchemaError, StateError
+from millrace.monitoring.malformed_runs import MalformedRuns
 from millrace.source.reader import keyed_state, state_versions
 from millrace.source.reader.decoding_plan import check_table_columns
+from millrace.source.reader.error_policy import ErrorPolicy
 from millrace_formats.json.format import JsonFormat
-from support.tables import SCHEMA, Stream, Topic, latest_rows, row, short
+from support.tables import PARTITION, SCHEMA, Stream, Topic, latest_rows, row, short
 
 CHANGES = (row(1, "a"), row(2, "b"), row(1, "c"), row(2, None), row(3, None))
 
@@ -166,6 +168,45 @@ def test_a_lost_store_is_restored_though_the_topic_was_compacted(stream: Stream)
     shutil.rmtree(stream.folder / "a")
     # Kafka has removed the deletion too
     assert short(stream.run()) == ["-U 1 a", "+U 1 c"]
+
+
+def refuse(policy: ErrorPolicy) -> None:
+    raise MessageError("too many")
+
+
+def test_an_attempt_that_reads_too_many_malformed_messages_leaves_nothing_to_replay(stream: Stream) -> None:
+    stream.before_end = refuse
+    for _ in range(2):
+        with pytest.raises(MessageError, match="too many"):
+            stream.run()
+    # The next attempt reads, and so counts, the messages again
+    assert stream.topic.fetched == [(0, 5)] * 2
+    assert not list((stream.folder / "state").rglob("*.changes"))
+
+
+def test_runs_of_a_replayed_range_are_not_known(tmp_path: Path) -> None:
+    options = {"ingestion.ignore-errors": "true", "dirty-data.max-consecutive": "9"}
+    stream = Stream(Topic((b"{", b"{"), (b"{", b"{")), tmp_path, **options)
+    stream.run()
+    assert stream.error_policy.runs_of(stream.plan(0, 2)) == {PARTITION: (0, 2, MalformedRuns(2, 2, 2))}
+    list(stream.attempt(0, 2))
+    assert stream.error_policy.runs_of(stream.plan(0, 2)) == {}
+    assert stream.error_policy.replayed_partitions == (PARTITION,)
+
+
+def test_malformed_messages_of_an_earlier_micro_batch_do_not_count_in_this_one(tmp_path: Path) -> None:
+    options = {"ingestion.ignore-errors": "true", "dirty-data.max-consecutive": "2"}
+    bad = (b"{", b"{")
+    stream = Stream(Topic(bad, bad, bad, row(1, "a")), tmp_path, **options)
+    reports = []
+    stream.before_end = reports.append
+    # No task reads this one to its end
+    stream.plan(0, 2)
+    stream.offsets.append(2)
+    assert short(stream.run()) == ["+I 1 a"]
+    assert stream.error_policy.runs_of(stream.plan(2, 4)) == {PARTITION: (2, 4, MalformedRuns(1, 1, 0, True))}
+    assert stream.metrics.errors == 1
+    assert reports == [stream.error_policy]
 
 
 def test_quiet_hosts_do_not_restore(stream: Stream) -> None:

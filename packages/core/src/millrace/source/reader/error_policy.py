@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -105,14 +105,25 @@ class ErrorPolicy:
         options: The limits of what is tolerated.
         metrics: Where to count them.
         collector: Where to collect them.
+        before_end: Called by `finish` when all messages are handled, and nothing of the task is durable yet, as the
+            changes of a table: a later attempt would replay these instead of reading the messages again.
     """
 
-    def __init__(self, options: SourceOptions, metrics: SplitMetrics, collector: MalformedRecordCollector) -> None:
+    def __init__(
+        self,
+        options: SourceOptions,
+        metrics: SplitMetrics,
+        collector: MalformedRecordCollector,
+        before_end: Callable[[ErrorPolicy], None] | None = None,
+    ) -> None:
+        self._options = options
+        self._before_end = before_end
         self._tolerates = options.ignore_errors
         self._max_count = options.max_errors
         self._max_ratio = options.max_error_ratio
         self._max_consecutive = options.max_consecutive_errors
         self._runs: dict[TopicPartition, MalformedRuns] = {}
+        self._replayed: list[TopicPartition] = []
         self._metrics = metrics
         self._collector = collector
         self._last: MalformedRecord | None = None
@@ -146,11 +157,25 @@ class ErrorPolicy:
             self._collector.finish()
             raise problem
 
+    def for_other_micro_batch(self) -> ErrorPolicy:
+        """Return a policy for messages of another micro-batch, which are neither runs nor reported with these."""
+        return ErrorPolicy(self._options, self._metrics, self._collector)
+
+    def replayed(self, partition: TopicPartition) -> None:
+        """Note that messages of a partition are not handled, since an earlier attempt has done so."""
+        self._replayed.append(partition)
+
+    @property
+    def replayed_partitions(self) -> tuple[TopicPartition, ...]:
+        """The partitions whose messages an earlier attempt has handled."""
+        return tuple(self._replayed)
+
     def finish(self) -> None:
-        """Return when all malformed messages are where they are collected.
+        """Return when all malformed messages are where they are collected, and are not too many.
 
         Raises:
             DeliveryError: Some could not be delivered to the topic that collects them.
+            MessageError: All tasks of the query together have read too many.
         """
         self._collector.finish()
         if self._last is not None:
@@ -159,21 +184,26 @@ class ErrorPolicy:
                 self._metrics.errors,
                 self._last.position,
             )
+        if self._before_end is not None:
+            self._before_end(self)
 
     @property
     def needs_query_total(self) -> bool:
         """True if all tasks of the query together may have read too many, which the driver knows."""
-        has_limit = self._max_count >= 0 or self._max_ratio is not None or self._max_consecutive is not None
-        return self._last is not None and has_limit
+        if self._max_ratio is not None:
+            # The last task that reports compares the share, whether or not it has read malformed messages
+            return True
+        return self._last is not None and (self._max_count >= 0 or self._max_consecutive is not None)
 
     def runs_of(self, split: Split) -> dict[TopicPartition, RangeRuns]:
         """Return the malformed messages in a row of a split that was read; empty where no option limits them."""
         if not self._tolerates or self._max_consecutive is None:
             return {}
-        # Where no message was read, none is sound
+        # Where no message was read, none is sound; of those that an earlier attempt has read, some may be
         return {
             offsets.partition: RangeRuns(offsets.start, offsets.end, self._runs.get(offsets.partition, MalformedRuns()))
             for offsets in split.ranges
+            if offsets.partition not in self._replayed
         }
 
     def check_share_of_task(self) -> None:
@@ -195,6 +225,8 @@ class ErrorPolicy:
         Raises:
             MessageError: These are too many.
         """
+        if total is None and self._last is None:
+            return
         if total is None:
             logger.warning(
                 "the driver does not answer how many malformed messages the query has read, so that %s for this task "
@@ -203,7 +235,9 @@ class ErrorPolicy:
             )
             self.check_share_of_task()
             return
-        problem = self._too_many(total, "this query") or self._too_large_share(total, "this query")
+        # Those that have read malformed messages know of one, and report the other limits
+        too_many = None if self._last is None else self._too_many(total, "this query")
+        problem = too_many or self._too_large_share(total, "this query")
         if problem is not None:
             raise problem
 
@@ -229,12 +263,14 @@ class ErrorPolicy:
         return None
 
     def _too_large_share(self, totals: MalformedTotals, reader: str) -> MessageError | None:
-        limit = self._max_ratio
-        if limit is None or totals.messages < ENOUGH_MESSAGES or totals.malformed <= limit * totals.messages:
+        limit, malformed = self._max_ratio, totals.malformed - totals.not_compared
+        # A product would be rounded: 0.29 * 100 is less than 29
+        if limit is None or totals.messages < ENOUGH_MESSAGES or malformed / totals.messages <= limit:
             return None
+        last = "" if self._last is None else f". The last one is a {self._last}"
         return MessageError(
-            f"malformed messages read by {reader}: {totals.malformed} of {totals.messages}, a larger share than the "
-            f"{limit} that option {MAX_RATIO_OPTION!r} allows. The last one is a {self._last}"
+            f"malformed messages read by {reader}: {malformed} of {totals.messages}, a larger share than the "
+            f"{limit} that option {MAX_RATIO_OPTION!r} allows{last}"
         )
 
     def _describe_limits(self) -> str:

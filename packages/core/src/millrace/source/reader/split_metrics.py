@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 
 from confluent_kafka import Message
@@ -27,6 +29,17 @@ class SplitMetrics:
         self._max_links = max_links
         self.traceparents: list[str] = []
         self.counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
+
+    @contextmanager
+    def other_micro_batch(self) -> Iterator[None]:
+        """Count nothing of what is read meanwhile, except for offsets that are gone."""
+        counts, self.counts = self.counts, defaultdict(PartitionCounts)
+        try:
+            yield
+        finally:
+            other, self.counts = self.counts, counts
+        for partition, count in other.items():
+            counts[partition].skipped += count.skipped
 
     def fetched(self, partition: TopicPartition, records: list[Message], value_bytes: int) -> None:
         """Count records that were fetched."""

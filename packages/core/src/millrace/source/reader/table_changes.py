@@ -87,11 +87,12 @@ class TableReader:
             }
             for table in tables.values():
                 if table.spool is None:
+                    self._error_policy.replayed(table.offsets.partition)
                     yield from table.replay()
             rest = tuple(range_ for range_ in split.ranges if tables[range_.partition].spool is not None)
             for messages in self._fetch(Split(rest)) if rest else ():
                 yield self._change(tables[messages.partition], messages)
-            # Their files say that these micro-batches were read to their ends
+            # Their files say that these micro-batches were read to their ends, and that this was no error
             self._error_policy.finish()
             for table in tables.values():
                 table.finish()
@@ -117,8 +118,7 @@ class TableReader:
         )
 
         def read_again(missing: OffsetRange) -> None:
-            for _ in self._changes(Split((missing,), is_stream=True, state=state, restart_offsets=(restart_offset,))):
-                pass
+            self._read_again(Split((missing,), is_stream=True, state=state, restart_offsets=(restart_offset,)))
 
         normalizer = Normalizer(events, options.row_kind_column)
         with (
@@ -134,6 +134,14 @@ class TableReader:
             finally:
                 if spool is not None:
                     spool.close()
+
+    def _read_again(self, split: Split) -> None:
+        """Write the changes of an earlier micro-batch, whose messages do not count as those of this one."""
+        policy = self._error_policy.for_other_micro_batch()
+        with self._metrics.other_micro_batch():
+            reader = TableReader(self._config, self._schema, self._zone, self._fetch, self._metrics, policy)
+            for _ in reader.read(split):
+                pass
 
     def _event_reader(self, partition: TopicPartition) -> EventReader:
         options = self._config.options
