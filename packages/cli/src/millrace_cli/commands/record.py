@@ -23,7 +23,7 @@ from millrace_cli.connection import client_properties, connection_options, java_
 @click.option("--format", "format_", metavar="NAME", help="Format of --where's columns; by default it is guessed.")
 @click.option("--schema", "columns", metavar="COLUMNS", help="Columns, where the format cannot infer them.")
 @click.option("--registry", metavar="URL", help="Schema registry, whose schemas are recorded with the messages.")
-@click.option("--mask", metavar="WHAT,..", help="Mask email, card, or fields of JSON, such as field:iban.")
+@click.option("--mask", metavar="WHAT,..", help="Mask email, card, key, or fields of JSON, such as field:iban.")
 @click.option("--keep-binary", is_flag=True, help="With --mask: keep binary keys, values and headers as they are.")
 def record(
     topic: str,
@@ -50,8 +50,9 @@ def record(
     --where takes the conditions of millrace peek, on the columns of messages and on key, value, partition, offset,
     timestamp and headers. Messages that have no rows, such as tombstones, are left out then.
 
-    --mask replaces e-mail addresses and numbers of payment cards in text, and the values of fields in JSON. The same
-    value gets the same mask in the whole file. Binary messages, such as Avro, cannot be masked and are an error.
+    --mask replaces e-mail addresses and numbers of payment cards in text, whole keys, and the values of fields in JSON.
+    The same value gets the same mask in the whole file. Binary messages, such as Avro, cannot be masked and are an
+    error.
     """
     from millrace_cli.peeking.topic_read import TopicRead, print_note
     from millrace_cli.recordings.files import check_recording_name
