@@ -10,6 +10,8 @@ import click
 from millrace.wording import counted
 from millrace_cli.connection import client_properties, connection_options, java_properties, name_values, require_brokers
 
+_DECODING_OPTIONS = {"format", "value.format", "key.format", "columns"}
+
 
 @click.command()
 @click.argument("topic")
@@ -61,8 +63,10 @@ def record(
     from millrace_cli.row_filter import parse_row_filter
     from millrace_cli.times import parse_past_time, parse_time
 
-    if where is None and (format_ or columns):
-        raise click.UsageError("--format and --schema are for --where; without it, messages are not decoded")
+    if where is None and (format_ or columns or _DECODING_OPTIONS & options.keys()):
+        raise click.UsageError(
+            "--format, --schema and options of formats are for --where; without it, messages are not decoded"
+        )
     if mask is None and keep_binary:
         raise click.UsageError("--keep-binary is for --mask; without it, all messages are kept as they are")
     check_recording_name(file)

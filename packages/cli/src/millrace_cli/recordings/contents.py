@@ -136,12 +136,14 @@ class Extent(NamedTuple):
         partitions: The partitions that have some.
         oldest: The smallest timestamp, in ms since 1970; None where no message has one.
         newest: The largest one.
+        without_time: The number of messages that have no timestamp.
     """
 
     messages: int
     partitions: tuple[int, ...]
     oldest: int | None
     newest: int | None
+    without_time: int = 0
 
 
 class Recording(ABC):

@@ -27,6 +27,8 @@ _FIELDS = {*COLUMNS.names, f"key{_BASE64}", f"value{_BASE64}"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _BATCH_ROWS = 1_000
+_MAX_INT, _MAX_BIGINT = 2**31 - 1, 2**63 - 1
+_MAX_MILLIS = _MAX_BIGINT // 1000
 
 
 class JsonLinesRecordingWriter:
@@ -73,7 +75,7 @@ class JsonLinesRecording(Recording):
         self.topic, self.schemas = RecordedTopic(), ()
         # Of each partition, where its first line begins and its last one ends, in bytes
         self._lines: dict[int, tuple[int, int]] = {}
-        self._messages = 0
+        self._messages = self._without_time = 0
         self._times: tuple[int, int] | None = None
         for start, end, content in self._contents(0, None):
             self._add(content, start, end)
@@ -90,7 +92,7 @@ class JsonLinesRecording(Recording):
     def extent(self) -> Extent:
         """The extent."""
         oldest, newest = self._times or (None, None)
-        return Extent(self._messages, tuple(sorted(self._lines)), oldest, newest)
+        return Extent(self._messages, tuple(sorted(self._lines)), oldest, newest, self._without_time)
 
     def _add(self, content: RecordedTopic | RecordedSchema | dict[str, Any], start: int, end: int) -> None:
         if isinstance(content, RecordedTopic):
@@ -101,7 +103,9 @@ class JsonLinesRecording(Recording):
             self._messages += 1
             partition, time = content["partition"], content["timestamp"]
             self._lines[partition] = (self._lines.get(partition, (start, end))[0], end)
-            if time is not None:
+            if time is None:
+                self._without_time += 1
+            else:
                 oldest, newest = self._times or (time // 1000, time // 1000)
                 self._times = min(oldest, time // 1000), max(newest, time // 1000)
             if self.topic.name is None:
@@ -131,6 +135,8 @@ class JsonLinesRecording(Recording):
             if _TOPIC in content:
                 return RecordedTopic.from_json(content[_TOPIC], self.path)
             return RecordedSchema.from_json(content[_SCHEMA]) if _SCHEMA in content else _row(content)
+        except RecursionError:
+            raise CommandError(f"{self.path}, line {number}: objects and lists are nested too deeply") from None
         except KeyError as error:
             raise CommandError(f"{self.path}, line {number}: {error} is missing") from None
         except (ValueError, TypeError) as error:
@@ -167,15 +173,19 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
         "key": _bytes("key", line),
         "value": _bytes("value", line, is_required=True),
         "topic": _checked("topic", line.get("topic"), str),
-        "partition": _checked("partition", line.get("partition"), int) or 0,
-        "offset": _checked("offset", line.get("offset"), int),
+        "partition": _whole_number("partition", line.get("partition"), 0, _MAX_INT) or 0,
+        "offset": _whole_number("offset", line.get("offset"), 0, _MAX_BIGINT),
         "timestamp": _microseconds(line.get("timestamp")),
-        "timestampType": _checked("timestampType", line.get("timestampType"), int),
+        "timestampType": _whole_number("timestampType", line.get("timestampType"), -1, 1),
         "headers": headers and [_header(header) for header in headers],
     }
 
 
-def _header(header: Mapping[str, Any]) -> dict[str, Any]:
+def _header(header: Any) -> dict[str, Any]:
+    if not isinstance(header, dict):
+        raise TypeError(f"a header is {json.dumps(header)}, expected a JSON object with key and value")
+    if header["key"] is None:
+        raise TypeError("the key of a header is null, expected str")
     return {"key": _checked("key", header["key"], str), "value": _bytes("value", header, is_required=True)}
 
 
@@ -208,6 +218,13 @@ def _checked(name: str, value: Any, type_: type) -> Any:
     return value
 
 
+def _whole_number(name: str, value: Any, least: int, most: int) -> int | None:
+    number: int | None = _checked(name, value, int)
+    if number is not None and not least <= number <= most:
+        raise ValueError(f"{name} is {number}, expected {least} to {most}")
+    return number
+
+
 def _time_text(time: int) -> str | int:
     """Return a time as text; as ms since 1970 where no calendar goes as far.
 
@@ -230,5 +247,5 @@ def _microseconds(time: Any) -> int | None:
         if moment.tzinfo is None:
             raise ValueError(f"timestamp {time!r} has no time zone, such as Z")
         return (moment - _EPOCH) // _MICROSECOND
-    millis: int = _checked("timestamp", time, int)
-    return millis * 1000
+    millis = _whole_number("timestamp", time, -_MAX_MILLIS, _MAX_MILLIS)
+    return None if millis is None else millis * 1000

@@ -61,7 +61,7 @@ class ParquetRecording(Recording):
         path: The file.
 
     Raises:
-        CommandError: It is no Parquet file, or lacks a column.
+        CommandError: It is no Parquet file, lacks a column, or has one of another type.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,6 +73,7 @@ class ParquetRecording(Recording):
                 f"{path} lacks the columns of messages {', '.join(lacking)}: record a topic by millrace record, or "
                 f"write a file with the columns {', '.join(COLUMNS.names)}"
             )
+        self._check_types(file)
         content = self._content(file)
         self.topic = RecordedTopic.from_json(content, path) if content else RecordedTopic(self._first_topic(file))
         self.schemas = tuple(map(RecordedSchema.from_json, content.get("schemas", ())))
@@ -93,15 +94,36 @@ class ParquetRecording(Recording):
         file = self._open()
         partitions: set[int] = set()
         bounds: list[int] = []
+        without_time = 0
         for batch in file.iter_batches(columns=["partition", "timestamp"]):
             partitions.update(batch.column("partition").unique().to_pylist())
-            times = pc.min_max(_microseconds(batch.column("timestamp")))
+            without_time += batch.column("timestamp").null_count
+            times = pc.min_max(self._times(batch))
             bounds += [time.as_py() // 1000 for time in times.values() if time.is_valid]
         if None in partitions:
             raise CommandError(f"{self.path} has messages without a partition")
         return Extent(
-            file.metadata.num_rows, tuple(sorted(partitions)), min(bounds, default=None), max(bounds, default=None)
+            file.metadata.num_rows,
+            tuple(sorted(partitions)),
+            min(bounds, default=None),
+            max(bounds, default=None),
+            without_time,
         )
+
+    def _times(self, batch: pa.RecordBatch) -> pa.Array:
+        try:
+            return _in_microseconds(batch.column("timestamp")).cast(pa.int64())
+        except pa.ArrowInvalid as error:
+            raise CommandError(f"{self.path} has a timestamp that recordings cannot have: {error}") from None
+
+    def _check_types(self, file: ParquetFile) -> None:
+        expected = {"timestamp": (pa.types.is_timestamp, "TIMESTAMP"), "partition": (pa.types.is_integer, "INT")}
+        for name, (is_right, type_name) in expected.items():
+            type_ = file.schema_arrow.field(name).type
+            if not is_right(type_):
+                raise CommandError(
+                    f"{self.path} has the column {name} with the type {type_}, expected {type_name}: write it as one"
+                )
 
     def _open(self) -> ParquetFile:
         from pyarrow.parquet import ParquetFile
@@ -132,7 +154,8 @@ class ParquetRecording(Recording):
 def _column(rows: pa.RecordBatch, field: pa.Field) -> pa.Array:
     if field.name not in rows.schema.names:
         return pa.nulls(rows.num_rows, field.type)
-    return rows.column(field.name).cast(field.type)
+    column = rows.column(field.name)
+    return (_in_microseconds(column) if field.name == "timestamp" else column).cast(field.type)
 
 
 def _may_have(file: ParquetFile, group: int, partition: int | None) -> bool:
@@ -147,5 +170,9 @@ def _may_have(file: ParquetFile, group: int, partition: int | None) -> bool:
     return bool(statistics.min <= partition <= statistics.max)
 
 
-def _microseconds(times: pa.Array) -> pa.Array:
-    return times.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+def _in_microseconds(times: pa.Array) -> pa.Array:
+    """Return times in microseconds; of nanoseconds, which some programs write, the microsecond that they are in."""
+    times = times.cast(pa.timestamp(times.type.unit, "UTC"))
+    if times.type.unit == "ns":
+        times = pc.floor_temporal(times, unit="microsecond")
+    return times.cast(pa.timestamp("us", "UTC"))
