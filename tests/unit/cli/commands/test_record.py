@@ -17,4 +17,4 @@ def test_formats_are_refused_without_a_condition(format_arguments: list[str], tm
     arguments = ["orders", str(tmp_path / "orders.jsonl"), "--bootstrap-servers", "localhost:1", *format_arguments]
     ended = CliRunner().invoke(record, arguments)
     assert ended.exit_code == 2
-    assert "--format, --schema and options of formats are for --where" in ended.output
+    assert "--format and --schema are for --where, and so are options of formats" in ended.output

@@ -53,8 +53,7 @@ def record(
     timestamp and headers. Messages that have no rows, such as tombstones, are left out then.
 
     --mask replaces e-mail addresses and numbers of payment cards in text, whole keys, and the values of fields in JSON.
-    The same value gets the same mask in the whole file. Binary messages, such as Avro, cannot be masked and are an
-    error.
+    The same value gets the same mask. Binary messages, such as Avro, cannot be masked and are an error.
     """
     from millrace_cli.peeking.topic_read import TopicRead, print_note
     from millrace_cli.recordings.files import check_recording_name
@@ -63,10 +62,8 @@ def record(
     from millrace_cli.row_filter import parse_row_filter
     from millrace_cli.times import parse_past_time, parse_time
 
-    if where is None and (format_ or columns or _DECODING_OPTIONS & options.keys()):
-        raise click.UsageError(
-            "--format, --schema and options of formats are for --where; without it, messages are not decoded"
-        )
+    if where is None:
+        _check_not_decoded(format_, columns, options)
     if mask is None and keep_binary:
         raise click.UsageError("--keep-binary is for --mask; without it, all messages are kept as they are")
     check_recording_name(file)
@@ -90,3 +87,10 @@ def record(
         *(f"masked {kind} {counted(number, 'time')}" for kind, number in sorted(counts.masked.items())),
     ]
     print_note("; ".join(parts))
+
+
+def _check_not_decoded(format_: str | None, columns: str | None, options: Mapping[str, str]) -> None:
+    if format_ or columns or _DECODING_OPTIONS & options.keys():
+        raise click.UsageError(
+            "--format and --schema are for --where, and so are options of formats; without it, messages are not decoded"
+        )
