@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from millrace_cli.errors import CommandError
 from millrace_cli.recordings.contents import COLUMNS, RecordedSchema, RecordedTopic, Recording, RegisteredSchema
 from millrace_cli.recordings.files import new_recording, open_recording
 
+OPEN_FILES = Path("/proc/self/fd")
 AT = datetime(2026, 11, 27, 15, 0, 5, 123_000, tzinfo=UTC)
 MESSAGES = [
     {
@@ -118,6 +120,25 @@ def test_a_recording_is_read_in_parts(tmp_path: Path) -> None:
         recording = open_recording(tmp_path / f"r.{form}")
         assert max(batch.num_rows for batch in recording.batches()) <= 1000
         assert sum(batch.num_rows for batch in recording.batches(1)) == 3000
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+def test_large_messages_come_in_small_batches_from_a_file_that_is_open_once(form: str, tmp_path: Path) -> None:
+    rows = [
+        {"partition": number % 3, "offset": number, "value": random.Random(number).randbytes(1 << 20)}
+        for number in range(24)
+    ]
+    with new_recording(tmp_path / f"r.{form}", RecordedTopic("orders", 3)) as writer:
+        writer.write(pa.Table.from_pylist(rows, COLUMNS))
+    recording = open_recording(tmp_path / f"r.{form}")
+    files = len(list(OPEN_FILES.iterdir()))
+    partitions = [recording.batches(partition) for partition in recording.extent.partitions]
+    first = [next(batches) for batches in partitions]
+    assert len(list(OPEN_FILES.iterdir())) == files
+    assert max(batch.num_rows for batch in first) <= 4
+    for partition, batches in enumerate(partitions):
+        values = [*first[partition].column("value").to_pylist(), *(v for b in batches for v in b["value"].to_pylist())]
+        assert values == [row["value"] for row in rows if row["partition"] == partition]
 
 
 def test_lines_may_be_written_by_hand(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ COLUMNS = spark_kafka_schema(include_headers=True)
 VERSION = 1
 """The version of the files' form. A newer one is refused."""
 
+BATCH_ROWS, BATCH_BYTES = 1_000, 4 << 20
+"""A batch has no more rows, and about as many bytes: a replay has one of each partition in memory."""
+
 _US_PER_MS = 1000
 
 

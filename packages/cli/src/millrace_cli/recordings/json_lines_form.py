@@ -9,24 +9,31 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
 from millrace_cli.errors import CommandError
-from millrace_cli.recordings.contents import COLUMNS, Extent, RecordedSchema, RecordedTopic, Recording
+from millrace_cli.recordings.contents import (
+    BATCH_BYTES,
+    BATCH_ROWS,
+    COLUMNS,
+    Extent,
+    RecordedSchema,
+    RecordedTopic,
+    Recording,
+)
 
 _TOPIC, _SCHEMA = "recording", "schema"
 _BASE64 = "_base64"
 _FIELDS = {*COLUMNS.names, f"key{_BASE64}", f"value{_BASE64}"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_BATCH_ROWS = 1_000
 _MAX_INT, _MAX_BIGINT = 2**31 - 1, 2**63 - 1
 _MAX_MILLIS = _MAX_BIGINT // 1000
 
@@ -83,16 +90,33 @@ class JsonLinesRecording(Recording):
     def batches(self, partition: int | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the messages in the order of the file; of one partition, from its first to its last line."""
         start, end = (0, None) if partition is None else self._lines[partition]
-        contents = (content for _, _, content in self._contents(start, end) if isinstance(content, dict))
-        rows = (row for row in contents if partition is None or row["partition"] == partition)
-        while chunk := list(islice(rows, _BATCH_ROWS)):
-            yield pa.RecordBatch.from_pylist(chunk, COLUMNS)
+        while True:
+            rows, start = self._chunk(start, end, partition)
+            if not rows:
+                return
+            yield pa.RecordBatch.from_pylist(rows, COLUMNS)
 
     @cached_property
     def extent(self) -> Extent:
         """The extent."""
         oldest, newest = self._times or (None, None)
         return Extent(self._messages, tuple(sorted(self._lines)), oldest, newest, self._without_time)
+
+    def _chunk(self, start: int, end: int | None, partition: int | None) -> tuple[list[dict[str, Any]], int]:
+        """Return some messages, and where the next ones begin; the file is open only meanwhile.
+
+        A replay reads all partitions at a time, of which a topic may have more than a process may have open files.
+        """
+        rows, size = list[dict[str, Any]](), 0
+        with closing(self._contents(start, end)) as contents:
+            for line_start, line_end, content in contents:
+                start = line_end
+                if isinstance(content, dict) and partition in (None, content["partition"]):
+                    rows.append(content)
+                    size += line_end - line_start
+                    if len(rows) >= BATCH_ROWS or size >= BATCH_BYTES:
+                        break
+        return rows, start
 
     def _add(self, content: RecordedTopic | RecordedSchema | dict[str, Any], start: int, end: int) -> None:
         if isinstance(content, RecordedTopic):
@@ -113,7 +137,7 @@ class JsonLinesRecording(Recording):
 
     def _contents(
         self, start: int, end: int | None
-    ) -> Iterator[tuple[int, int, RecordedTopic | RecordedSchema | dict[str, Any]]]:
+    ) -> Generator[tuple[int, int, RecordedTopic | RecordedSchema | dict[str, Any]]]:
         """Yield the content of each line from one position up to another, after those where it begins and ends."""
         try:
             with self.path.open("rb") as file:

@@ -12,7 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace_cli.errors import CommandError
-from millrace_cli.recordings.contents import COLUMNS, Extent, RecordedSchema, RecordedTopic, Recording
+from millrace_cli.recordings.contents import (
+    BATCH_BYTES,
+    BATCH_ROWS,
+    COLUMNS,
+    Extent,
+    RecordedSchema,
+    RecordedTopic,
+    Recording,
+)
 from millrace_cli.row_files import ParquetRows
 
 if TYPE_CHECKING:
@@ -21,7 +29,6 @@ if TYPE_CHECKING:
 METADATA = "millrace.recording"
 """The name of the metadata's entry."""
 
-_BATCH_ROWS = 1_000
 _OPTIONAL = {"headers", "timestampType", "topic"}
 """Columns that a file of another program may lack: Spark's own connector has no headers by default."""
 
@@ -66,7 +73,7 @@ class ParquetRecording(Recording):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        file = self._open()
+        file = self._file
         lacking = [name for name in COLUMNS.names if name not in {*file.schema_arrow.names, *_OPTIONAL}]
         if lacking:
             raise CommandError(
@@ -80,10 +87,10 @@ class ParquetRecording(Recording):
 
     def batches(self, partition: int | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the messages in the order of the file; of one partition, from the row groups that have some."""
-        file = self._open()
+        file = self._file
         groups = [number for number in range(file.num_row_groups) if _may_have(file, number, partition)]
         names = [name for name in COLUMNS.names if name in file.schema_arrow.names]
-        for batch in file.iter_batches(_BATCH_ROWS, groups, names):
+        for batch in file.iter_batches(_batch_rows(file), groups, names):
             rows = batch if partition is None else batch.filter(pc.equal(batch.column("partition"), partition))
             if rows.num_rows:
                 yield self._with_columns(rows)
@@ -91,7 +98,7 @@ class ParquetRecording(Recording):
     @cached_property
     def extent(self) -> Extent:
         """The extent, from the columns partition and timestamp."""
-        file = self._open()
+        file = self._file
         partitions: set[int] = set()
         bounds: list[int] = []
         without_time = 0
@@ -125,11 +132,13 @@ class ParquetRecording(Recording):
                     f"{self.path} has the column {name} with the type {type_}, expected {type_name}: write it as one"
                 )
 
-    def _open(self) -> ParquetFile:
+    @cached_property
+    def _file(self) -> ParquetFile:
+        """The file, which is open once: a replay reads all partitions at a time."""
         from pyarrow.parquet import ParquetFile
 
         try:
-            return ParquetFile(self.path)
+            return ParquetFile(self.path, memory_map=True)
         except (OSError, pa.ArrowException) as error:
             raise CommandError(f"{self.path} cannot be read as Parquet: {error}") from None
 
@@ -156,6 +165,13 @@ def _column(rows: pa.RecordBatch, field: pa.Field) -> pa.Array:
         return pa.nulls(rows.num_rows, field.type)
     column = rows.column(field.name)
     return (_in_microseconds(column) if field.name == "timestamp" else column).cast(field.type)
+
+
+def _batch_rows(file: ParquetFile) -> int:
+    """Return how many rows a batch has, by the largest rows that a row group has on average."""
+    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+    row_bytes = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    return max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, row_bytes)))
 
 
 def _may_have(file: ParquetFile, group: int, partition: int | None) -> bool:
