@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from millrace_broker import KafkaBroker
+    from millrace_cli.recordings.contents import Recording
 
 _MARK = "millrace_recording"
 _FIXTURE = "millrace_topic"
@@ -47,27 +49,58 @@ def millrace_topic(millrace_kafka_broker: KafkaBroker, request: pytest.FixtureRe
     words = re.sub(r"[^A-Za-z0-9]+", "-", request.node.name).strip("-")
     topic = f"{words[:_MAX_NAME]}-{uuid4().hex[:8]}"
     if mark is None:
-        millrace_kafka_broker.create_topic(topic)
+        with new_topic(millrace_kafka_broker, topic):
+            yield topic
     else:
         url = request.getfixturevalue("millrace_registry").url if "millrace_registry" in request.fixturenames else None
-        _replay(millrace_kafka_broker, topic, request.path.parent, url, *mark.args, **mark.kwargs)
-    yield topic
-    _delete(millrace_kafka_broker, topic)
+        with _recorded_topic(millrace_kafka_broker, topic, request.path.parent, url, *mark.args, **mark.kwargs):
+            yield topic
 
 
-def _replay(
+@contextmanager
+def new_topic(
+    broker: KafkaBroker,
+    topic: str,
+    partitions: int = 1,
+    settings: Mapping[str, str] | None = None,
+    delete: Callable[[KafkaBroker, str], None] | None = None,
+) -> Iterator[None]:
+    """Create a topic, which is deleted when the block ends, also with an error.
+
+    Args:
+        broker: The broker.
+        topic: The topic's name.
+        partitions: The number of its partitions.
+        settings: Its settings.
+        delete: Deletes it; None to ask the broker for that.
+    """
+    broker.create_topic(topic, partitions, settings)
+    try:
+        yield
+    finally:
+        (delete or _delete)(broker, topic)
+
+
+@contextmanager
+def _recorded_topic(
     broker: KafkaBroker, topic: str, folder: Path, registry: str | None, file: str | Path, *, shift_time: bool = False
-) -> None:
+) -> Iterator[None]:
+    from millrace_cli.recordings.files import open_recording
+
+    recording = open_recording(folder / file)
+    # Messages of any age stay, for as long as the test needs them
+    with new_topic(broker, topic, recording.partition_count, {"retention.ms": "-1"}):
+        _replay(broker, topic, recording, registry, shift_time=shift_time)
+        yield
+
+
+def _replay(broker: KafkaBroker, topic: str, recording: Recording, registry: str | None, *, shift_time: bool) -> None:
     from millrace.contracts import TopicPartition
     from millrace.kafka.admin import KafkaAdmin
     from millrace.kafka.retry import poll
     from millrace.options.secrets import Properties
-    from millrace_cli.recordings.files import open_recording
     from millrace_cli.recordings.replay import RecordingReplay, default_group, replay_recording
 
-    recording = open_recording(folder / file)
-    # Messages of any age stay, for as long as the test needs them
-    broker.create_topic(topic, recording.partition_count, {"retention.ms": "-1"})
     replay = RecordingReplay(
         topic, default_group(recording, topic), keep_partitions=True, shift_time=shift_time, registry=registry
     )

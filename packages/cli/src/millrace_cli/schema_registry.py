@@ -8,15 +8,19 @@ from __future__ import annotations
 import base64
 import json
 import urllib.request
+from http.client import HTTPException, InvalidURL
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from millrace.errors import RegistryError
+from millrace.options.secrets import split_login
 
 _TIMEOUT_S = 10.0
 _CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 _NOT_FOUND = 404
+# Does not show what was given: it may contain a password
+_NO_URL = "--registry: expected a URL such as http://HOST:8081, or https://NAME:PASSWORD@HOST with a login"
 
 
 def call_registry(url: str, body: object = None) -> Any:
@@ -33,11 +37,9 @@ def call_registry(url: str, body: object = None) -> Any:
         RegistryError: The registry refuses, or does not answer. The message never contains the login.
     """
     if not url.startswith(("http://", "https://")):
-        # It may contain a password
-        raise RegistryError("--registry: expected a URL such as http://HOST:8081")
-    address, headers = _split_login(url)
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address, data, {"Content-Type": _CONTENT_TYPE, **headers})  # noqa: S310 - checked above
+        raise RegistryError(_NO_URL)
+    address, login = split_login(url)
+    request = _request(address, login, body)
     try:
         with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - checked above
             return json.load(answer)
@@ -45,21 +47,29 @@ def call_registry(url: str, body: object = None) -> Any:
         if error.code == _NOT_FOUND:
             return None
         raise RegistryError(f"the schema registry refuses {address}: {_reason(error)}") from None
-    except (URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
+    except InvalidURL:
+        raise RegistryError(_NO_URL) from None
+    except (URLError, OSError, ValueError, HTTPException) as error:
+        reason = getattr(error, "reason", None) or str(error) or type(error).__name__
         raise RegistryError(
             f"the schema registry does not answer at {address}: {reason}; a login belongs into the URL, as in "
             f"https://NAME:PASSWORD@HOST"
         ) from None
 
 
-def _split_login(url: str) -> tuple[str, dict[str, str]]:
-    """Split a URL into what errors may show, and the header with the login."""
-    parts = urlsplit(url)
-    login, at, host = parts.netloc.rpartition("@")
-    address = urlunsplit(parts._replace(netloc=host))
-    token = base64.b64encode(unquote(login).encode()).decode()
-    return address, {"Authorization": f"Basic {token}"} if at else {}
+def _request(address: str, login: str | None, body: object) -> urllib.request.Request:
+    headers = {"Content-Type": _CONTENT_TYPE}
+    if login is not None:
+        headers["Authorization"] = f"Basic {base64.b64encode(login.encode()).decode()}"
+    try:
+        # Reads the port, which is checked only then: a login without @ is taken for host and port
+        has_host = bool(urlsplit(address).hostname) and urlsplit(address).port != 0
+    except ValueError:
+        has_host = False
+    if not has_host:
+        raise RegistryError(_NO_URL)
+    data = None if body is None else json.dumps(body).encode()
+    return urllib.request.Request(address, data, headers)  # noqa: S310 - the caller has checked it
 
 
 def _reason(error: HTTPError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from millrace_cli.errors import CommandError
 from millrace_cli.recordings.contents import COLUMNS, RecordedSchema, RecordedTopic, Recording, RegisteredSchema
 from millrace_cli.recordings.files import new_recording, open_recording
 
+OPEN_FILES = Path("/proc/self/fd")
 AT = datetime(2026, 11, 27, 15, 0, 5, 123_000, tzinfo=UTC)
 MESSAGES = [
     {
@@ -120,6 +122,25 @@ def test_a_recording_is_read_in_parts(tmp_path: Path) -> None:
         assert sum(batch.num_rows for batch in recording.batches(1)) == 3000
 
 
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+def test_large_messages_come_in_small_batches_from_a_file_that_is_open_once(form: str, tmp_path: Path) -> None:
+    rows = [
+        {"partition": number % 3, "offset": number, "value": random.Random(number).randbytes(1 << 20)}
+        for number in range(24)
+    ]
+    with new_recording(tmp_path / f"r.{form}", RecordedTopic("orders", 3)) as writer:
+        writer.write(pa.Table.from_pylist(rows, COLUMNS))
+    recording = open_recording(tmp_path / f"r.{form}")
+    files = len(list(OPEN_FILES.iterdir()))
+    partitions = [recording.batches(partition) for partition in recording.extent.partitions]
+    first = [next(batches) for batches in partitions]
+    assert len(list(OPEN_FILES.iterdir())) == files
+    assert max(batch.num_rows for batch in first) <= 4
+    for partition, batches in enumerate(partitions):
+        values = [*first[partition].column("value").to_pylist(), *(v for b in batches for v in b["value"].to_pylist())]
+        assert values == [row["value"] for row in rows if row["partition"] == partition]
+
+
 def test_lines_may_be_written_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "orders.jsonl"
     path.write_text('{"value": "a", "timestamp": "2026-11-27T16:00:05.123+01:00"}\n\n{"key": "k", "value": null}\n')
@@ -140,6 +161,12 @@ def test_lines_may_be_written_by_hand(tmp_path: Path) -> None:
         ('{"value": "a", "keys": "1"}', "line 2: there is no field 'keys' in messages; expected some of headers, key,"),
         ('{"value_base64": "?"}', "line 2: value_base64 is not base64"),
         ('{"value": "a", "timestamp": "2026-11-27 16:00"}', "line 2: timestamp '2026-11-27 16:00' has no time zone"),
+        ('{"value": "a", "timestamp": 9223372036854775807}', "line 2: timestamp is 9223372036854775807, expected -92"),
+        ('{"value": "a", "partition": 2147483648}', "line 2: partition is 2147483648, expected 0 to 2147483647"),
+        ('{"value": "a", "partition": -1}', "line 2: partition is -1, expected 0 to 2147483647"),
+        ('{"value": "a", "headers": [{"key": null, "value": "1"}]}', "line 2: the key of a header is null, expected"),
+        ('{"value": "a", "headers": [1]}', "line 2: a header is 1, expected a JSON object with key and value"),
+        ('{"value": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 2: objects and lists are nested too deeply"),
         ('{"recording": {"version": 2}}', "was recorded by a newer version of millrace-cli"),
     ],
 )
@@ -172,6 +199,39 @@ def test_a_parquet_file_of_another_program_is_a_recording_if_it_has_the_columns(
     (tmp_path / "text.parquet").write_text("x")
     with pytest.raises(CommandError, match="cannot be read as Parquet"):
         open_recording(tmp_path / "text.parquet")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "problem"),
+    [
+        ("timestamp", pa.array([1_764_255_605_123]), "the column timestamp with the type int64, expected TIMESTAMP"),
+        ("timestamp", pa.array(["2026-11-27"]), "the column timestamp with the type string, expected TIMESTAMP"),
+        ("partition", pa.array(["3"]), "the column partition with the type string, expected INT"),
+    ],
+)
+def test_a_parquet_file_with_a_column_of_another_type_is_refused(
+    column: str, values: pa.Array, problem: str, tmp_path: Path
+) -> None:
+    columns = {"key": [b"k"], "value": [b"v"], "partition": [3], "offset": [0], "timestamp": pa.array([AT])}
+    pq.write_table(pa.table({**columns, column: values}), tmp_path / "other.parquet")
+    with pytest.raises(CommandError) as error:
+        open_recording(tmp_path / "other.parquet")
+    assert problem in error.value.message
+
+
+def test_nanoseconds_become_the_microsecond_that_they_are_in(tmp_path: Path) -> None:
+    times = pa.array([1_999, -1, None], pa.timestamp("ns"))
+    columns = {"key": [b"k"] * 3, "value": [b"v"] * 3, "partition": [0] * 3, "offset": [0, 1, 2], "timestamp": times}
+    pq.write_table(pa.table(columns), tmp_path / "spark.parquet")
+    recording = open_recording(tmp_path / "spark.parquet")
+    (batch,) = recording.batches()
+    assert batch.column("timestamp").cast(pa.int64()).to_pylist() == [1, -1, None]
+    assert (recording.extent.oldest, recording.extent.without_time) == (-1, 1)
+
+
+def test_messages_without_a_timestamp_are_counted(tmp_path: Path) -> None:
+    for form in ("parquet", "jsonl"):
+        assert write(tmp_path / f"orders.{form}").extent.without_time == 1
 
 
 def test_other_endings_are_refused_and_a_failure_leaves_no_file(tmp_path: Path) -> None:

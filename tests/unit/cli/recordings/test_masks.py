@@ -82,7 +82,7 @@ def test_fields_are_masked_at_any_depth_with_all_that_is_in_them() -> None:
     changed, again = masked("field:who,field:name", text, '{"name": "Jane", "other": "Jane"}')
     assert json.loads(changed or "") == {
         "id": 1,
-        "who": {"name": "masked-1", "age": 2, "vip": False, "x": None, "tags": ["masked-3", "masked-1"]},
+        "who": {"name": "masked-1", "age": 2_000_000_002, "vip": False, "x": None, "tags": ["masked-3", "masked-1"]},
         "name": "masked-4",
     }
     assert again == '{"name": "masked-1", "other": "Jane"}'
@@ -103,8 +103,82 @@ def test_keys_and_headers_are_masked_and_what_is_null_stays() -> None:
     }
     (row,) = masks.apply(pa.Table.from_pylist([message], COLUMNS)).to_pylist()
     assert (row["key"], row["value"]) == (b"masked-1@example.com", None)
-    assert [message["value"] for message in row["headers"]] == [b"masked-1@example.com", b"masked-1", None]
+    assert [message["value"] for message in row["headers"]] == [b"masked-1@example.com", b"2000000001", None]
     assert masks.masked == {"email": 2, "field": 1}
+
+
+def masked_message(masks: str, **message: Any) -> tuple[bytes | None, bytes | None, list[bytes | None]]:
+    """Return key, value and headers of a message with masks."""
+    headers = [{"key": f"h{number}", "value": value} for number, value in enumerate(message.pop("headers", ()))]
+    rows = pa.Table.from_pylist([{"partition": 0, "offset": 0, "headers": headers, **message}], COLUMNS)
+    (row,) = parse_masks(masks).apply(rows).to_pylist()
+    return row["key"], row["value"], [header["value"] for header in row["headers"] or ()]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        (b"DE1", b'{"iban": "DE1"}', (b"masked-1", b'{"iban": "masked-1"}')),
+        (b'"DE1"', b'{"iban": "DE1"}', (b'"masked-1"', b'{"iban": "masked-1"}')),
+        (b'"x\\u0041"', b'{"iban": "xA"}', (b'"masked-1"', b'{"iban": "masked-1"}')),
+        (b"17", b'{"iban": 17}', (b"2000000001", b'{"iban": 2000000001}')),
+        (b"17", b'{"iban": "17"}', (b"2000000001", b'{"iban": "2000000001"}')),
+        (b"DE2", b'{"iban": "DE1"}', (b"DE2", b'{"iban": "masked-1"}')),
+    ],
+)
+def test_a_key_or_header_with_the_value_of_a_masked_field_gets_its_mask(
+    key: bytes, value: bytes, expected: tuple[bytes, bytes]
+) -> None:
+    masked_key, masked_value, (header,) = masked_message("field:iban", key=key, value=value, headers=[key])
+    assert (masked_key, masked_value) == expected
+    assert header == masked_key
+
+
+def test_the_same_value_gets_the_same_mask_in_a_header_of_a_field_and_in_json_with_escapes() -> None:
+    masks = parse_masks("field:iban")
+    values = ['{"iban": "DE1"}', '{"iban": "\\u0044E1"}', "null"]
+    messages = [
+        {"value": value.encode(), "partition": 0, "offset": 0, "headers": [{"key": "iban", "value": b"DE1"}]}
+        for value in values
+    ]
+    rows = masks.apply(pa.Table.from_pylist(messages, COLUMNS)).to_pylist()
+    assert [row["value"] for row in rows] == [b'{"iban": "masked-1"}', b'{"iban": "masked-1"}', b"null"]
+    assert {header["value"] for row in rows for header in row["headers"]} == {b"masked-1"}
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [(b"DE1", b"masked-1"), (b"17", b"2000000001"), (b'{"id": "DE1", "n": null}', b'{"id": "masked-1", "n": null}')],
+)
+def test_whole_keys_are_masked_and_later_values_get_the_same_mask(key: bytes, expected: bytes) -> None:
+    masks = parse_masks("key,field:iban")
+    messages = [
+        {"key": key, "value": None, "partition": 0, "offset": 0},
+        {"key": None, "value": b'{"iban": "DE1"}', "partition": 0, "offset": 1},
+    ]
+    rows = masks.apply(pa.Table.from_pylist(messages, COLUMNS)).to_pylist()
+    assert rows[0]["key"] == expected
+    assert (rows[1]["value"] == b'{"iban": "masked-1"}') is (key != b"17")
+    assert masks.masked["key"] == 1
+
+
+def test_json_in_strings_of_json_is_searched() -> None:
+    order = json.dumps({"iban": "DE1", "to": "a@acme.com", "n": 1})
+    outbox = json.dumps({"payload": order, "twice": json.dumps(order), "no": "{iban"})
+    (changed,) = masked("email,field:iban", outbox)
+    content = json.loads(changed or "")
+    assert json.loads(content["payload"]) == {"iban": "masked-1", "to": "masked-1@example.com", "n": 1}
+    assert json.loads(json.loads(content["twice"])) == json.loads(content["payload"])
+    assert content["no"] == "{iban"
+
+
+def test_half_a_surrogate_pair_stays_an_escape() -> None:
+    text = '{"to": "\\ud83d a@acme.com", "n": "{\\"to\\": \\"\\ud83d a@acme.com\\"}", "iban": "\\ud83d"}'
+    (changed,) = masked("email,field:iban", text)
+    content = json.loads(changed or "")
+    assert content["to"] == "\ud83d masked-1@example.com"
+    assert json.loads(content["n"]) == {"to": "\ud83d masked-1@example.com"}
+    assert content["iban"] == "masked-1"
 
 
 def test_what_cannot_be_masked_is_an_error_with_its_place() -> None:
@@ -119,5 +193,5 @@ def test_what_cannot_be_masked_is_an_error_with_its_place() -> None:
 
 @pytest.mark.parametrize("wrong", ["", "mail", "email,field:", "email;card"])
 def test_unknown_masks_are_told(wrong: str) -> None:
-    with pytest.raises(ValueError, match="expected email, card, or a field of JSON such as field:iban"):
+    with pytest.raises(ValueError, match="expected email, card, key, or a field of JSON such as field:iban"):
         parse_masks(wrong)

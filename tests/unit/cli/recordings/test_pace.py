@@ -6,7 +6,7 @@ import pytest
 
 from millrace.kafka.retry import Clock
 from millrace_cli.recordings.contents import Extent
-from millrace_cli.recordings.pace import Pace, shift_to_now
+from millrace_cli.recordings.pace import Pace, shift_to_now, written_time_note
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,20 @@ def test_timestamps_are_moved_to_the_present_and_none_into_the_future(
 
 def test_without_timestamps_there_is_nothing_to_move() -> None:
     assert shift_to_now(Extent(0, (), None, None), None, NOW) == 0
+
+
+@pytest.mark.parametrize(
+    ("extent", "shift", "expected"),
+    [
+        (Extent(2, (0,), 0, 900), 0, "some messages have the timestamp 0: they get the time at which they are written"),
+        (Extent(2, (0,), 5, 900, 1), 0, "some messages have no timestamp: they get the time at which they are written"),
+        (Extent(2, (0,), 0, 900, 1), 0, "some messages have no timestamp or have the timestamp 0: they get the time"),
+        (Extent(2, (0,), 0, 900), NOW, None),
+        (Extent(2, (0,), 5, 900), 0, None),
+    ],
+)
+def test_messages_that_get_the_time_at_which_they_are_written_are_told(
+    extent: Extent, shift: int, expected: str | None
+) -> None:
+    note = written_time_note(extent, shift)
+    assert note is None if expected is None else (note or "").startswith(expected)

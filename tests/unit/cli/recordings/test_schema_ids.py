@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -49,3 +51,41 @@ def test_guids_and_registries_that_do_not_answer_are_told() -> None:
     with pytest.raises(RegistryError, match=r"does not answer at http://127\.0\.0\.1:1/schemas/ids/7: ") as error:
         collect(value=OLD)
     assert "secret" not in str(error.value)
+
+
+def collected(answers: dict[str, Any], *rows: dict[str, Any]) -> tuple[list[tuple[str, int]], list[str]]:
+    """Return part and id of the schemas of a registry that messages name, and what people are told."""
+    collector = SchemaCollector(
+        "http://registry", "orders", lambda url: answers.get(url.removeprefix("http://registry"))
+    )
+    table = pa.Table.from_pylist([{"partition": 0, "offset": 0, **row} for row in rows], COLUMNS)
+    schemas = [(schema.part, schema.id) for schema in collector.collect(table)]
+    notes: list[str] = []
+    collector.check(notes.append)
+    return schemas, notes
+
+
+def registered(number: int, *subjects: str) -> dict[str, Any]:
+    versions = [{"subject": subject, "version": 1} for subject in subjects]
+    return {f"/schemas/ids/{number}": {"schema": '"string"'}, f"/schemas/ids/{number}/versions": versions}
+
+
+def test_a_registry_that_has_no_schema_that_messages_name_is_told() -> None:
+    schemas, (note,) = collected({}, {"value": OLD + b"v"})
+    assert schemas == []
+    assert note == (
+        "no schemas were recorded: messages seem to name some, such as 7 of values, but the schema registry has none "
+        "of them for this topic; is --registry its whole address?"
+    )
+    assert collected({}, {"value": b"v"}) == ([], [])
+
+
+def test_numbers_as_keys_do_not_name_the_schemas_of_other_topics() -> None:
+    answers = registered(7, "orders-value") | registered(1, "payments-key", "payments-value")
+    number = (2**24 + 5).to_bytes(8, "big")
+    assert collected(answers, {"key": number, "value": OLD + b"v"}) == ([("value", 7)], [])
+
+
+def test_schemas_with_subjects_named_after_records_are_collected() -> None:
+    answers = registered(7, "com.acme.Order", "payments-value")
+    assert collected(answers, {"value": OLD + b"v"}) == ([("value", 7)], [])

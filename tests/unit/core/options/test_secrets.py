@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from millrace.options.parser import show
-from millrace.options.secrets import Properties, is_secret
+from millrace.options.secrets import Properties, is_secret, split_login
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,18 @@ def test_properties_do_not_change_with_what_they_were_made_from() -> None:
     properties = Properties(source)
     source["x"] = "2"
     assert properties["x"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "login"),
+    [
+        ("https://KEY:12/SE+CRET==@host:8081/path", "https://host:8081/path", "KEY:12/SE+CRET=="),
+        ("http://KEY:a#b?c@d@host", "http://host", "KEY:a#b?c@d"),
+        ("http://name:p%40w@host", "http://host", "name:p@w"),
+        (" http://host:8081/path?x=1 ", "http://host:8081/path?x=1", None),
+        ("http://@host", "http://host", None),
+        ("KEY:SECRET@host", "host", "KEY:SECRET"),
+    ],
+)
+def test_a_login_ends_at_the_last_at_sign(url: str, address: str, login: str | None) -> None:
+    assert split_login(url) == (address, login)

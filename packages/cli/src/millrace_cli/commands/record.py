@@ -10,6 +10,8 @@ import click
 from millrace.wording import counted
 from millrace_cli.connection import client_properties, connection_options, java_properties, name_values, require_brokers
 
+_DECODING_OPTIONS = {"format", "value.format", "key.format", "columns"}
+
 
 @click.command()
 @click.argument("topic")
@@ -23,7 +25,7 @@ from millrace_cli.connection import client_properties, connection_options, java_
 @click.option("--format", "format_", metavar="NAME", help="Format of --where's columns; by default it is guessed.")
 @click.option("--schema", "columns", metavar="COLUMNS", help="Columns, where the format cannot infer them.")
 @click.option("--registry", metavar="URL", help="Schema registry, whose schemas are recorded with the messages.")
-@click.option("--mask", metavar="WHAT,..", help="Mask email, card, or fields of JSON, such as field:iban.")
+@click.option("--mask", metavar="WHAT,..", help="Mask email, card, key, or fields of JSON, such as field:iban.")
 @click.option("--keep-binary", is_flag=True, help="With --mask: keep binary keys, values and headers as they are.")
 def record(
     topic: str,
@@ -50,8 +52,8 @@ def record(
     --where takes the conditions of millrace peek, on the columns of messages and on key, value, partition, offset,
     timestamp and headers. Messages that have no rows, such as tombstones, are left out then.
 
-    --mask replaces e-mail addresses and numbers of payment cards in text, and the values of fields in JSON. The same
-    value gets the same mask in the whole file. Binary messages, such as Avro, cannot be masked and are an error.
+    --mask replaces e-mail addresses and numbers of payment cards in text, whole keys, and the values of fields in JSON.
+    The same value gets the same mask. Binary messages, such as Avro, cannot be masked and are an error.
     """
     from millrace_cli.peeking.topic_read import TopicRead, print_note
     from millrace_cli.recordings.files import check_recording_name
@@ -60,8 +62,8 @@ def record(
     from millrace_cli.row_filter import parse_row_filter
     from millrace_cli.times import parse_past_time, parse_time
 
-    if where is None and (format_ or columns):
-        raise click.UsageError("--format and --schema are for --where; without it, messages are not decoded")
+    if where is None:
+        _check_not_decoded(format_, columns, options)
     if mask is None and keep_binary:
         raise click.UsageError("--keep-binary is for --mask; without it, all messages are kept as they are")
     check_recording_name(file)
@@ -85,3 +87,10 @@ def record(
         *(f"masked {kind} {counted(number, 'time')}" for kind, number in sorted(counts.masked.items())),
     ]
     print_note("; ".join(parts))
+
+
+def _check_not_decoded(format_: str | None, columns: str | None, options: Mapping[str, str]) -> None:
+    if format_ or columns or _DECODING_OPTIONS & options.keys():
+        raise click.UsageError(
+            "--format and --schema are for --where, and so are options of formats; without it, messages are not decoded"
+        )

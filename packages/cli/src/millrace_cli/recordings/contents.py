@@ -22,6 +22,9 @@ COLUMNS = spark_kafka_schema(include_headers=True)
 VERSION = 1
 """The version of the files' form. A newer one is refused."""
 
+BATCH_ROWS, BATCH_BYTES = 1_000, 4 << 20
+"""A batch has no more rows, and about as many bytes: a replay has one of each partition in memory."""
+
 _US_PER_MS = 1000
 
 
@@ -136,12 +139,14 @@ class Extent(NamedTuple):
         partitions: The partitions that have some.
         oldest: The smallest timestamp, in ms since 1970; None where no message has one.
         newest: The largest one.
+        without_time: The number of messages that have no timestamp.
     """
 
     messages: int
     partitions: tuple[int, ...]
     oldest: int | None
     newest: int | None
+    without_time: int = 0
 
 
 class Recording(ABC):

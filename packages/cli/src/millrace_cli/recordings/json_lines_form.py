@@ -9,24 +9,33 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
 from millrace_cli.errors import CommandError
-from millrace_cli.recordings.contents import COLUMNS, Extent, RecordedSchema, RecordedTopic, Recording
+from millrace_cli.recordings.contents import (
+    BATCH_BYTES,
+    BATCH_ROWS,
+    COLUMNS,
+    Extent,
+    RecordedSchema,
+    RecordedTopic,
+    Recording,
+)
 
 _TOPIC, _SCHEMA = "recording", "schema"
 _BASE64 = "_base64"
 _FIELDS = {*COLUMNS.names, f"key{_BASE64}", f"value{_BASE64}"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_BATCH_ROWS = 1_000
+_MAX_INT, _MAX_BIGINT = 2**31 - 1, 2**63 - 1
+_MAX_MILLIS = _MAX_BIGINT // 1000
 
 
 class JsonLinesRecordingWriter:
@@ -73,7 +82,7 @@ class JsonLinesRecording(Recording):
         self.topic, self.schemas = RecordedTopic(), ()
         # Of each partition, where its first line begins and its last one ends, in bytes
         self._lines: dict[int, tuple[int, int]] = {}
-        self._messages = 0
+        self._messages = self._without_time = 0
         self._times: tuple[int, int] | None = None
         for start, end, content in self._contents(0, None):
             self._add(content, start, end)
@@ -81,16 +90,33 @@ class JsonLinesRecording(Recording):
     def batches(self, partition: int | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the messages in the order of the file; of one partition, from its first to its last line."""
         start, end = (0, None) if partition is None else self._lines[partition]
-        contents = (content for _, _, content in self._contents(start, end) if isinstance(content, dict))
-        rows = (row for row in contents if partition is None or row["partition"] == partition)
-        while chunk := list(islice(rows, _BATCH_ROWS)):
-            yield pa.RecordBatch.from_pylist(chunk, COLUMNS)
+        while True:
+            rows, start = self._chunk(start, end, partition)
+            if not rows:
+                return
+            yield pa.RecordBatch.from_pylist(rows, COLUMNS)
 
     @cached_property
     def extent(self) -> Extent:
         """The extent."""
         oldest, newest = self._times or (None, None)
-        return Extent(self._messages, tuple(sorted(self._lines)), oldest, newest)
+        return Extent(self._messages, tuple(sorted(self._lines)), oldest, newest, self._without_time)
+
+    def _chunk(self, start: int, end: int | None, partition: int | None) -> tuple[list[dict[str, Any]], int]:
+        """Return some messages, and where the next ones begin; the file is open only meanwhile.
+
+        A replay reads all partitions at a time, of which a topic may have more than a process may have open files.
+        """
+        rows, size = list[dict[str, Any]](), 0
+        with closing(self._contents(start, end)) as contents:
+            for line_start, line_end, content in contents:
+                start = line_end
+                if isinstance(content, dict) and partition in (None, content["partition"]):
+                    rows.append(content)
+                    size += line_end - line_start
+                    if len(rows) >= BATCH_ROWS or size >= BATCH_BYTES:
+                        break
+        return rows, start
 
     def _add(self, content: RecordedTopic | RecordedSchema | dict[str, Any], start: int, end: int) -> None:
         if isinstance(content, RecordedTopic):
@@ -101,7 +127,9 @@ class JsonLinesRecording(Recording):
             self._messages += 1
             partition, time = content["partition"], content["timestamp"]
             self._lines[partition] = (self._lines.get(partition, (start, end))[0], end)
-            if time is not None:
+            if time is None:
+                self._without_time += 1
+            else:
                 oldest, newest = self._times or (time // 1000, time // 1000)
                 self._times = min(oldest, time // 1000), max(newest, time // 1000)
             if self.topic.name is None:
@@ -109,7 +137,7 @@ class JsonLinesRecording(Recording):
 
     def _contents(
         self, start: int, end: int | None
-    ) -> Iterator[tuple[int, int, RecordedTopic | RecordedSchema | dict[str, Any]]]:
+    ) -> Generator[tuple[int, int, RecordedTopic | RecordedSchema | dict[str, Any]]]:
         """Yield the content of each line from one position up to another, after those where it begins and ends."""
         try:
             with self.path.open("rb") as file:
@@ -131,6 +159,8 @@ class JsonLinesRecording(Recording):
             if _TOPIC in content:
                 return RecordedTopic.from_json(content[_TOPIC], self.path)
             return RecordedSchema.from_json(content[_SCHEMA]) if _SCHEMA in content else _row(content)
+        except RecursionError:
+            raise CommandError(f"{self.path}, line {number}: objects and lists are nested too deeply") from None
         except KeyError as error:
             raise CommandError(f"{self.path}, line {number}: {error} is missing") from None
         except (ValueError, TypeError) as error:
@@ -167,15 +197,19 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
         "key": _bytes("key", line),
         "value": _bytes("value", line, is_required=True),
         "topic": _checked("topic", line.get("topic"), str),
-        "partition": _checked("partition", line.get("partition"), int) or 0,
-        "offset": _checked("offset", line.get("offset"), int),
+        "partition": _whole_number("partition", line.get("partition"), 0, _MAX_INT) or 0,
+        "offset": _whole_number("offset", line.get("offset"), 0, _MAX_BIGINT),
         "timestamp": _microseconds(line.get("timestamp")),
-        "timestampType": _checked("timestampType", line.get("timestampType"), int),
+        "timestampType": _whole_number("timestampType", line.get("timestampType"), -1, 1),
         "headers": headers and [_header(header) for header in headers],
     }
 
 
-def _header(header: Mapping[str, Any]) -> dict[str, Any]:
+def _header(header: Any) -> dict[str, Any]:
+    if not isinstance(header, dict):
+        raise TypeError(f"a header is {json.dumps(header)}, expected a JSON object with key and value")
+    if header["key"] is None:
+        raise TypeError("the key of a header is null, expected str")
     return {"key": _checked("key", header["key"], str), "value": _bytes("value", header, is_required=True)}
 
 
@@ -208,6 +242,13 @@ def _checked(name: str, value: Any, type_: type) -> Any:
     return value
 
 
+def _whole_number(name: str, value: Any, least: int, most: int) -> int | None:
+    number: int | None = _checked(name, value, int)
+    if number is not None and not least <= number <= most:
+        raise ValueError(f"{name} is {number}, expected {least} to {most}")
+    return number
+
+
 def _time_text(time: int) -> str | int:
     """Return a time as text; as ms since 1970 where no calendar goes as far.
 
@@ -230,5 +271,5 @@ def _microseconds(time: Any) -> int | None:
         if moment.tzinfo is None:
             raise ValueError(f"timestamp {time!r} has no time zone, such as Z")
         return (moment - _EPOCH) // _MICROSECOND
-    millis: int = _checked("timestamp", time, int)
-    return millis * 1000
+    millis = _whole_number("timestamp", time, -_MAX_MILLIS, _MAX_MILLIS)
+    return None if millis is None else millis * 1000

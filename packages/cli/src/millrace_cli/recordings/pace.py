@@ -34,6 +34,21 @@ class Pace:
         return max(0.0, start + (timestamp - first) / 1000 / self._speed - now)
 
 
+def written_time_note(extent: Extent, shift: int) -> str | None:
+    """Return what to tell people about messages that get the time at which they are written; None if none do.
+
+    Args:
+        extent: The extent of the recording.
+        shift: By how many milliseconds timestamps are moved.
+    """
+    # librdkafka takes 0 for no timestamp, https://github.com/confluentinc/librdkafka/blob/master/src/rdkafka.h
+    has_zero = extent.oldest is not None and extent.oldest + shift <= 0
+    kinds = [*(["have no timestamp"] if extent.without_time else []), *(["have the timestamp 0"] if has_zero else [])]
+    if not kinds:
+        return None
+    return f"some messages {' or '.join(kinds)}: they get the time at which they are written"
+
+
 def shift_to_now(extent: Extent, speed: float | None, now_ms: int) -> int:
     """Return by how many milliseconds to move timestamps so that they are as new as they can be.
 

@@ -123,7 +123,7 @@ def record_topic(
             writer.write(rows if masks is None else masks.apply(rows))
             counts.messages += rows.num_rows
         if collector is not None:
-            collector.check()
+            collector.check(note)
     counts.masked = Counter() if masks is None else masks.masked
     return counts
 

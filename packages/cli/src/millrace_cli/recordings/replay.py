@@ -24,8 +24,8 @@ from millrace.kafka.retry import SYSTEM_CLOCK, Clock
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options.secrets import Properties
 from millrace_cli.errors import CommandError
-from millrace_cli.recordings.contents import RecordedMessage, Recording
-from millrace_cli.recordings.pace import Pace, shift_to_now
+from millrace_cli.recordings.contents import Extent, RecordedMessage, Recording
+from millrace_cli.recordings.pace import Pace, shift_to_now, written_time_note
 from millrace_cli.recordings.schema_ids import PARTS, SchemaIds
 from millrace_cli.replaying.transaction import MAX_TRANSACTION_S, ReplayTransaction, only_replay
 
@@ -104,7 +104,8 @@ def replay_recording(
         clock: Measures the pace.
 
     Raises:
-        CommandError: The topic has too few partitions, or the file is malformed.
+        CommandError: The topic has too few partitions, the replay that this one continues has not moved timestamps, or
+            the file is malformed.
         ClientError: There is no such topic, the group is used for something else, another replay with it has begun, or
             the brokers refuse, or do not answer.
         RegistryError: The registry does not accept a schema, or does not answer.
@@ -114,7 +115,7 @@ def replay_recording(
     with only_replay(client, replay.group) as producer:
         # 2. Check everything, and read what they have done
         run = _RecordingRun(client, recording, replay, clock)
-        run.note_old_messages(note)
+        run.note_times(note)
         # 3. Write messages and progress
         return run.write(producer)
 
@@ -133,6 +134,8 @@ class _RecordingRun:
         self._ledger = TopicPartition(replay.topic, _LEDGER_PARTITION)
         committed, self._group_metadata = read_group_offsets(client, replay.group, [self._ledger])
         before = None if replay.again else self._decode(*committed.get(self._ledger, (0, "")))
+        if before is not None:
+            check_shift(replay, before.shift, recording.extent)
         self._before = before or _Progress(0, self._shift())
         self._schema_ids = SchemaIds({part: {} for part in PARTS})
         if replay.registry is not None:
@@ -140,7 +143,14 @@ class _RecordingRun:
                 recording.schemas, replay.registry, recording.topic.name, replay.topic
             )
 
-    def note_old_messages(self, note: Callable[[str], None]) -> None:
+    def note_times(self, note: Callable[[str], None]) -> None:
+        """Tell people about messages whose times or ages the topic does not keep."""
+        written_time = written_time_note(self._recording.extent, self._before.shift)
+        if written_time is not None:
+            note(written_time)
+        self._note_old_messages(note)
+
+    def _note_old_messages(self, note: Callable[[str], None]) -> None:
         """Tell people that the topic deletes messages as old as these are."""
         oldest = self._recording.extent.oldest
         # Not everyone may look at settings
@@ -224,6 +234,24 @@ class _RecordingRun:
                 f"give another one by --group"
             )
         return _Progress(offset, shift)
+
+
+def check_shift(replay: RecordingReplay, shift: int, extent: Extent) -> None:
+    """Check that a replay that continues can do what it is told about timestamps.
+
+    Args:
+        replay: What to do.
+        shift: By how many milliseconds the replay that it continues has moved timestamps.
+        extent: The extent of the recording.
+
+    Raises:
+        CommandError: That replay has not moved them, and this one is to.
+    """
+    if replay.shift_time and shift == 0 and extent.oldest is not None:
+        raise CommandError(
+            f"--shift-time: this replay would continue an earlier one into topic {replay.topic!r}, which has not moved "
+            f"timestamps: leave it out, or begin anew with --again"
+        )
 
 
 def _now_ms() -> int:

@@ -6,7 +6,7 @@ Ids are in front of payloads, or in headers. They are those of one registry: ano
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -29,11 +29,13 @@ class SchemaCollector:
     Args:
         url: The URL of the registry.
         topic: The topic of the messages.
+        call: Asks the registry, as `call_registry` does.
     """
 
-    def __init__(self, url: str, topic: str) -> None:
+    def __init__(self, url: str, topic: str, call: Callable[[str], Any] = call_registry) -> None:
         self._url = url.rstrip("/")
         self._topic = topic
+        self._call = call
         self._known: dict[str, dict[int, RegisteredSchema | None]] = {part: {} for part in PARTS}
 
     def collect(self, rows: pa.Table) -> Iterator[RecordedSchema]:
@@ -51,10 +53,13 @@ class SchemaCollector:
                 if schema is not None:
                     yield RecordedSchema(part, number, schema)
 
-    def check(self) -> None:
+    def check(self, note: Callable[[str], None] = lambda _: None) -> None:
         """Check that the registry has all schemas of keys, or none, and those of values, too.
 
         Keys and values that begin with a zero byte, such as numbers, are no messages of a registry where it has none.
+
+        Args:
+            note: Gets what is worth telling people: that there was no schema at all.
 
         Raises:
             RegistryError: Some are missing.
@@ -63,29 +68,39 @@ class SchemaCollector:
             missing = sorted(number for number, schema in self._known[part].items() if schema is None)
             if missing and len(missing) < len(self._known[part]):
                 raise RegistryError(
-                    f"the {part}s name schemas of the registry, but it does not have schema {missing[0]}: register it, "
-                    f"or record without --registry"
+                    f"the {part}s name schemas of the registry, but it does not have schema {missing[0]} for them: "
+                    f"register it, or record without --registry"
                 )
+        named = [(part, number) for part in PARTS for number in self._known[part]]
+        if named and not any(schema for known in self._known.values() for schema in known.values()):
+            part, number = named[-1]
+            note(
+                f"no schemas were recorded: messages seem to name some, such as {number} of {part}s, but the schema "
+                f"registry has none of them for this topic; is --registry its whole address?"
+            )
 
     def _find(self, part: str, number: int) -> RegisteredSchema | None:
-        content = call_registry(f"{self._url}/schemas/ids/{number}")
+        content = self._call(f"{self._url}/schemas/ids/{number}")
         subject = None if content is None else self._subject(part, number)
         return None if subject is None else self._schema(subject, content)
 
     def _subject(self, part: str, number: int) -> str | None:
-        """Return a subject that has a schema; None if that is only the subject of the other part of messages."""
-        versions = call_registry(f"{self._url}/schemas/ids/{number}/versions")
-        own, other = f"{self._topic}-{part}", f"{self._topic}-{'value' if part == 'key' else 'key'}"
+        """Return a subject that has a schema; None if only other parts of messages, or other topics, have it.
+
+        Keys that are numbers of eight bytes may begin as if they named a schema, often one of the first ids.
+        """
+        versions = self._call(f"{self._url}/schemas/ids/{number}/versions")
+        own = f"{self._topic}-{part}"
         subjects = sorted(version["subject"] for version in versions or ())
         if not subjects or own in subjects:
             return own
-        return next((subject for subject in subjects if subject != other), None)
+        return next((subject for subject in subjects if not subject.endswith(("-key", "-value"))), None)
 
     def _schema(self, subject: str, content: Mapping[str, Any]) -> RegisteredSchema:
         references = []
         for reference in content.get("references") or ():
             subject_of_it, version = reference["subject"], reference["version"]
-            referred = call_registry(f"{self._url}/subjects/{_quoted(subject_of_it)}/versions/{version}")
+            referred = self._call(f"{self._url}/subjects/{_quoted(subject_of_it)}/versions/{version}")
             if referred is None:
                 raise RegistryError(f"the schema registry lacks version {version} of subject {subject_of_it!r}")
             references.append((reference["name"], self._schema(subject_of_it, referred)))

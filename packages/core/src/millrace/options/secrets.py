@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 _SECRET = re.compile(
     r"password|passphrase|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|"
@@ -16,6 +17,23 @@ _SECRET = re.compile(
 def is_secret(name: str) -> bool:
     """Return whether the value of an option must never be shown, judged by the option's name."""
     return _SECRET.search(name) is not None
+
+
+def split_login(url: str) -> tuple[str, str | None]:
+    """Split a URL into what errors and logs may show, and its login.
+
+    The login ends at the last @, although a URL allows no / ? # in it: passwords that services give out have them, and
+    people paste them as they are. What follows the first of them would otherwise be a path, which errors show.
+
+    Args:
+        url: A URL such as ``https://NAME:PASSWORD@HOST``.
+
+    Returns:
+        The URL without the login; name and password, decoded, or None where the URL has none.
+    """
+    scheme, separator, rest = url.strip().partition("://")
+    login, _, address = (rest if separator else scheme).rpartition("@")
+    return (f"{scheme}://{address}" if separator else address), unquote(login) if login else None
 
 
 class Properties(Mapping[str, Any]):

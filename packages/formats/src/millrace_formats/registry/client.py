@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from millrace.errors import MachineError, OptionsError, RegistryError
+from millrace.options.secrets import split_login
 from millrace_formats.registry.options import (
     CLIENT_DEFAULTS,
     PEM_FILES,
@@ -50,7 +51,7 @@ class RegistryClient:
 
     def __init__(self, format_name: str, options: RegistryOptions) -> None:
         self._name = format_name
-        self.address = ",".join(_split_login(url)[0] for url in options.url.split(","))
+        self.address = ",".join(address for address, _ in _addresses(options.url))
         self._client = _make_client(format_name, options, self.address)
 
     def call(self, request: Callable[[Any], T], what: str) -> T:
@@ -149,7 +150,7 @@ def _login_settings(options: RegistryOptions) -> dict[str, str]:
         return {"basic.auth.user.info": options.basic_user_info}
     if options.bearer_token is not None or options.bearer_source is not None:
         return _bearer_settings(options)
-    logins = [login for url in options.url.split(",") if (login := _split_login(url)[1])]
+    logins = [login for _, login in _addresses(options.url) if login]
     return {"basic.auth.user.info": logins[0]} if logins else {}
 
 
@@ -161,11 +162,10 @@ def _bearer_settings(options: RegistryOptions) -> dict[str, str]:
     return {"bearer.auth.credentials.source": source, "bearer.auth.logical.cluster": cluster, **token}
 
 
-def _split_login(url: str) -> tuple[str, str | None]:
-    """Split a URL into the part that errors and logs may show, and name and password."""
-    parts: SplitResult = urlsplit(url.strip())
-    login, _, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=host)), unquote(login) if login else None
+def _addresses(urls: str) -> list[tuple[str, str | None]]:
+    """Return the part of each URL that errors and logs may show, with its name and password."""
+    # A password may have a comma
+    return [split_login(url) for url in re.split(r",(?=\s*https?://)", urls)]
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:

@@ -6,10 +6,8 @@ import json
 import re
 from collections.abc import Collection, Iterator
 
-from millrace_cli.recordings.masking.pseudonyms import Pseudonyms
+from millrace_cli.recordings.masking.pseudonyms import FIELD, Pseudonyms
 from millrace_cli.recordings.masking.text_masks import TextMasks
-
-FIELD = "field"
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]|-?[0-9][0-9.eE+-]*|true|false|null')
 _COLON = re.compile(r"[ \t\r\n]*:")
@@ -17,6 +15,8 @@ _COLON = re.compile(r"[ \t\r\n]*:")
 
 class JsonMasks:
     """Mask fields of JSON by their names, and what is recognized in all other strings and numbers.
+
+    JSON in a string, as some programs wrap messages, is searched, too.
 
     A masked string becomes another string, a number another number, and a truth value false, so that the message can
     still be decoded. Of an object or a list, all values in it are masked.
@@ -40,10 +40,30 @@ class JsonMasks:
         """
         return "".join(self._pieces(text))
 
-    def _pieces(self, text: str) -> Iterator[str]:
+    def mask_known(self, text: str) -> str:
+        """Return JSON with masks; of a single string or number also if it is the value of a field masked before.
+
+        Args:
+            text: The JSON, which must be valid.
+        """
+        scalar = text.strip()
+        if scalar[0] in "{[" or not self._pseudonyms.has_whole(_decoded(scalar)):
+            return self.mask(text)
+        return self._value(scalar)
+
+    def mask_all(self, text: str, counted_as: str) -> str:
+        """Return JSON with masks for all values in it.
+
+        Args:
+            text: The JSON, which must be valid.
+            counted_as: The kind for which they are counted.
+        """
+        return "".join(self._pieces(text, counted_as))
+
+    def _pieces(self, text: str, counted_as: str | None = None) -> Iterator[str]:
         written = 0
         # Whether all in the present object or list is masked, and in those around it
-        is_masked, around = False, list[bool]()
+        is_masked, around = counted_as is not None, list[bool]()
         is_field = False
         for match in _TOKEN.finditer(text):
             lexeme = match[0]
@@ -60,25 +80,53 @@ class JsonMasks:
                 is_field = json.loads(lexeme) in self._fields
                 yield self._string(lexeme)
             else:
-                yield self._value(lexeme) if is_masked or is_field else self._recognized(lexeme)
+                yield self._value(lexeme, counted_as) if is_masked or is_field else self._recognized(lexeme)
                 is_field = False
         yield text[written:]
 
     def _recognized(self, lexeme: str) -> str:
         if lexeme[0] == '"':
-            return self._string(lexeme)
+            return self._string(lexeme, may_be_json=True)
         return self._text_masks.mask_number(lexeme) if lexeme.isdecimal() else lexeme
 
-    def _string(self, lexeme: str) -> str:
+    def _string(self, lexeme: str, *, may_be_json: bool = False) -> str:
         text = json.loads(lexeme)
-        masked = self._text_masks.mask(text)
-        return lexeme if masked == text else json.dumps(masked, ensure_ascii=False)
+        masked = self.mask(text) if may_be_json and _is_wrapped(text) else self._text_masks.mask(text)
+        return lexeme if masked == text else _encoded(masked)
 
-    def _value(self, lexeme: str) -> str:
+    def _value(self, lexeme: str, counted_as: str | None = None) -> str:
         if lexeme == "null":
             return lexeme
         if lexeme in ("true", "false"):
-            self._pseudonyms.masked[FIELD] += 1
+            self._pseudonyms.masked[counted_as or FIELD] += 1
             return "false"
-        number = self._pseudonyms.number(FIELD, lexeme)
-        return f'"masked-{number}"' if lexeme[0] == '"' else str(number)
+        mask = self._pseudonyms.whole(_decoded(lexeme), counted_as)
+        return f'"{mask}"' if lexeme[0] == '"' else mask
+
+
+def is_json(text: str) -> bool:
+    """Return whether text is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_wrapped(text: str) -> bool:
+    """Return whether a string is JSON that can have fields."""
+    return text.lstrip()[:1] in ("{", "[", '"') and is_json(text)
+
+
+def _decoded(lexeme: str) -> str:
+    """Return the text of a string, or the digits of a number: the same original in other places."""
+    return str(json.loads(lexeme)) if lexeme[0] == '"' else lexeme
+
+
+def _encoded(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which JSON has by an escape only
+        return json.dumps(text)
+    return json.dumps(text, ensure_ascii=False)
