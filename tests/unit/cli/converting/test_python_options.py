@@ -35,6 +35,12 @@ BROKERS = {"kafka.bootstrap.servers": "h:1"}
             Side.WRITE,
         ),
         (
+            'from names import *\nSERVERS: str = "h:1"\nspark.read.format("kafka")'
+            '.option("kafka.bootstrap.servers", SERVERS)',
+            BROKERS,
+            Side.READ,
+        ),
+        (
             'kafka = {"kafka.bootstrap.servers": "h:1"}\nspark.read.format("kafka").options(**kafka).load()',
             BROKERS,
             Side.READ,
@@ -61,16 +67,64 @@ def test_what_only_a_run_tells_is_named(tmp_path) -> None:
     trap = tmp_path / "executed"
     parsed = parse_python(
         f'spark.read.format("kafka").option("kafka.bootstrap.servers", open({str(trap)!r}, "w"))'
-        '.option("kafka.ssl.key.password", "pre" + suffix).options(**more())',
+        '.option("kafka.ssl.key.password", "pre" + suffix).options(**load(password="hidden"))'
+        '.option(names.get("hidden"), "t").option("subscribe", "hidden" + suffix)',
         ("kafka",),
     )
     assert parsed.options == {}
     assert parsed.unreadable == {
-        "kafka.bootstrap.servers": f"only a run tells its value, open({str(trap)!r}, 'w')",
+        "kafka.bootstrap.servers": "only a run tells its value, open(...)",
         "kafka.ssl.key.password": "only a run tells its value",
-        "**more()": "only a run tells the options of more()",
+        "**load(...)": "only a run tells the options of load(...)",
+        "names.get(...)": "only a run tells the name of the option names.get(...)",
+        "subscribe": "only a run tells its value",
     }
     assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'x = "orders"; x += "2"',
+        'x = "orders"\nx: str = "payments"',
+        'x = "orders"\n(x := "payments")',
+        'x = "orders"\nfor x in ("a", "b"): pass',
+        'x = "orders"\nfor y, (x, *z) in pairs: pass',
+        'x = "orders"\nwith open("f") as x: pass',
+        'x = "orders"\ntry: pass\nexcept OSError as x: pass',
+        'x = "orders"\nimport names as x',
+        'x = "orders"\nimport x.y',
+        'x = "orders"\nfrom names import x',
+        'x = "orders"\nfrom names import *',
+        'x = "orders"\ndef f(x): pass',
+        'x = "orders"\ndef f(*x): pass',
+        'x = "orders"\ndef f():\n  global x',
+        'x = "orders"\ndef x(): pass',
+        'x = "orders"\nclass x: pass',
+        'x = "orders"\nmatch y:\n  case {**x}: pass',
+        'x = "orders"\nmatch y:\n  case [*x]: pass',
+        'x = "orders"\nmatch y:\n  case str() as x: pass',
+        'x = "orders"\ndel x',
+        'for x in ("orders",): pass',
+        "x: str\n",
+    ],
+)
+def test_a_name_that_is_bound_in_another_way_has_no_value(program: str) -> None:
+    parsed = parse_python(f'{program}\nspark.read.format("kafka").option("subscribe", x)', ("kafka",))
+    assert (parsed.options, parsed.unreadable) == ({}, {"subscribe": "only a run tells its value, x"})
+
+
+@pytest.mark.parametrize(
+    "change", ['x["subscribe"] = "b"', 'x.update(subscribe="b")', 'x |= {"subscribe": "b"}', 'del x["subscribe"]']
+)
+def test_a_dictionary_that_is_changed_has_no_value(change: str) -> None:
+    parsed = parse_python(f'x = {{"subscribe": "a"}}\n{change}\nspark.read.format("kafka").options(**x)', ("kafka",))
+    assert (parsed.options, parsed.unreadable) == ({}, {"**x": "only a run tells the options of x"})
+
+
+def test_a_dictionary_with_its_own_former_value_is_left_to_a_run() -> None:
+    parsed = parse_python('x = {**x, "subscribe": "a"}\nspark.read.format("kafka").options(**x)', ("kafka",))
+    assert (parsed.options, list(parsed.unreadable)) == ({"subscribe": "a"}, ["**x"])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from millrace.options.parser import show
-from millrace.options.secrets import Properties, is_secret, split_login
+from millrace.options.secrets import Properties, is_secret, split_login, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -107,3 +107,25 @@ def test_properties_do_not_change_with_what_they_were_made_from() -> None:
 )
 def test_a_login_ends_at_the_last_at_sign(url: str, address: str, login: str | None) -> None:
     assert split_login(url) == (address, login)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://user:hush@h1,http://user:p@ss@h2/path", "http://***@h1,http://***@h2/path"),
+        ("jdbc:x://h/shop?user=u&password=hush&ssl=true", "jdbc:x://h/shop?user=u&password=***&ssl=true"),
+        ("jdbc:sqlserver://h;Password={hu;sh};user=u", "jdbc:sqlserver://h;Password=***;user=u"),
+        ("jdbc:oracle:thin:scott/hush@h:1521/shop", "jdbc:oracle:thin:***@h:1521/shop"),
+        ("url=jdbc:x?sslpassword=hush", "url=jdbc:x?sslpassword=***"),
+        ('Module required user="u" password="hu\\"sh; hush";', 'Module required user="u" password=***;'),
+        ('{"user": "u", "api_key": "hush"}', '{"user": "u", "api_key": ***}'),
+        ("https://h/file?sig=hush", "https://h/file?sig=***"),
+    ],
+)
+def test_secrets_in_urls_and_connection_strings_are_not_shown(text: str, shown: str) -> None:
+    assert without_secrets(text) == shown
+
+
+@pytest.mark.parametrize("text", ["h:1,h:2", "https://h/a?b=c@d", "a.key, password", "password=", "x" * 100_000])
+def test_other_texts_are_shown_as_they_are(text: str) -> None:
+    assert without_secrets(text) == text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
@@ -84,9 +85,19 @@ def _write(options: dict[str, str], format_options: Callable[[Mapping[str, str]]
         click.echo(format_options(options), nl=False)
 
 
-def _write_private(file: Path, text: str) -> None:
-    # A new file is for its owner from the beginning, and one that is there already gets the rights before the text
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as opened:
-        file.chmod(0o600)
-        opened.truncate(0)
-        opened.write(text)
+def _write_private(output: Path, text: str) -> None:
+    file = output.resolve()
+    if file.exists() and not file.is_file():
+        # A device or a pipe would need other rights, for all who use it
+        raise CommandError(f"{output} is not a regular file")
+    # It is for its owner from the beginning, and takes the place of an older file only when it is whole
+    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(descriptor)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink()
+        raise

@@ -11,9 +11,11 @@ from textwrap import dedent
 from millrace.errors import OptionsError
 from millrace.options.secrets import is_secret
 from millrace_cli.converting.dialect import OptionSet, Side
+from millrace_cli.converting.python_constants import constants_of
 
 _CALL = re.compile(r"\.\s*(format|options?)\s*\(")
 _SIDES = {"read": Side.READ, "readStream": Side.READ, "write": Side.WRITE, "writeStream": Side.WRITE}
+_ELLIPSIS = "..."
 
 
 def is_python(text: str) -> bool:
@@ -24,8 +26,8 @@ def is_python(text: str) -> bool:
 def parse_python(text: str, formats: tuple[str, ...]) -> OptionSet:
     """Return the options of the one read or write in a text by some formats.
 
-    Values are texts, numbers, booleans, and names that are assigned such a value once. The calls may begin anywhere in
-    a chain, such as ``.option("subscribe", "orders")``.
+    Values are texts, numbers, booleans, and names that are assigned such a value, and bound nowhere else in the text.
+    The calls may begin anywhere in a chain, such as ``.option("subscribe", "orders")``.
 
     Args:
         text: The program, or a part of it.
@@ -35,7 +37,7 @@ def parse_python(text: str, formats: tuple[str, ...]) -> OptionSet:
         OptionsError: It is not Python, or there are several or none.
     """
     tree = _parse(text)
-    constants = dict(_constants(tree))
+    constants = constants_of(tree)
     chains = [chain for chain in _chains(tree, constants) if chain.format in (*formats, None) and chain.has_options]
     if len(chains) != 1:
         where = f", in lines {', '.join(str(chain.line) for chain in chains)}" if chains else ""
@@ -80,15 +82,6 @@ def _parse(text: str) -> ast.Module:
             problem = error
     reason = problem.msg if isinstance(problem, SyntaxError) else "it holds a null character"
     raise OptionsError("options", (f"the text is not valid Python: {reason}",))
-
-
-def _constants(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Yield names that are assigned once, with what they are assigned."""
-    assigned: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            assigned.setdefault(node.targets[0].id, []).append(node.value)
-    return ((name, values[0]) for name, values in assigned.items() if len(values) == 1)
 
 
 def _chains(tree: ast.Module, constants: Mapping[str, ast.expr]) -> Iterator[_Chain]:
@@ -141,12 +134,14 @@ def _set_all(chain: _Chain, keyword: ast.keyword, constants: Mapping[str, ast.ex
         return
     mapping = _resolved(keyword.value, constants)
     if not isinstance(mapping, ast.Dict):
-        text = ast.unparse(keyword.value)
+        text = _outline(keyword.value)
         chain.unreadable[f"**{text}"] = f"only a run tells the options of {text}"
         return
+    # A dictionary of a part of a program may have its own former value in it
+    others = {name: other for name, other in constants.items() if other is not mapping}
     for key, value in zip(mapping.keys, mapping.values, strict=True):
         if key is None:
-            _set_all(chain, ast.keyword(None, value), constants)
+            _set_all(chain, ast.keyword(None, value), others)
         else:
             _set(chain, key, value, constants)
 
@@ -156,15 +151,25 @@ def _set(chain: _Chain, key: ast.expr | None, value: ast.expr | None, constants:
         return
     name, text = _value(key, constants), _value(value, constants)
     if name is None:
-        shown = ast.unparse(key)
+        shown = _outline(key)
         chain.unreadable[shown] = f"only a run tells the name of the option {shown}"
     elif text is None:
         chain.options.pop(name, None)
-        shown = "" if is_secret(name) else f", {ast.unparse(value)}"
+        outline = _outline(value)
+        shown = "" if is_secret(name) or outline == _ELLIPSIS else f", {outline}"
         chain.unreadable[name] = f"only a run tells its value{shown}"
     else:
         chain.unreadable.pop(name, None)
         chain.options[name] = text
+
+
+def _outline(node: ast.expr) -> str:
+    """Return the names in an expression: its constants may be secrets."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_outline(node.value)}.{node.attr}"
+    return f"{_outline(node.func)}({_ELLIPSIS})" if isinstance(node, ast.Call) else _ELLIPSIS
 
 
 def _resolved(node: ast.expr, constants: Mapping[str, ast.expr]) -> ast.expr:

@@ -7,11 +7,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+MASK = "***"
+"""What people see instead of a secret."""
+
 _SECRET = re.compile(
     r"password|passphrase|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|"
     r"oauthbearer\.(config|extensions)",
     re.IGNORECASE,
 )
+
+# A URL may have user and password in it, and Oracle's driver has them without slashes before them
+_USER_INFO = re.compile(r"(://)[^/\s]+@|(:thin:)[^@\s]+@")
+
+# What URLs, connection strings and JAAS configurations call their secrets in addition to the names of options
+_SHORT_NAME = re.compile(r"(^|[._-])(passwd|pwd|pass|sig|signature|(api|access)[._-]?key)$", re.IGNORECASE)
+
+_NAME = re.compile(r"""(?<![\w.-])(?P<name>[\w.-]+)(\s*=\s*|["']\s*:\s*)""")
+
+# Braces are quotes in URLs of SQL Server. A quote that is never closed quotes all that follows
+_VALUE = re.compile(r"""["](?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|\{[^}]*\}?|[^\s&;]+""", re.DOTALL)
 
 
 def is_secret(name: str) -> bool:
@@ -34,6 +48,31 @@ def split_login(url: str) -> tuple[str, str | None]:
     scheme, separator, rest = url.strip().partition("://")
     login, _, address = (rest if separator else scheme).rpartition("@")
     return (f"{scheme}://{address}" if separator else address), unquote(login) if login else None
+
+
+def without_secrets(text: str) -> str:
+    """Return a text without the secrets of URLs and connection strings: ``user:password@`` and ``password=...``."""
+    return _without_parameters(_USER_INFO.sub(rf"\1\2{MASK}@", text))
+
+
+def masked_value(name: str, value: str) -> str:
+    """Return an option's value for people: masked where its name says that it is secret, else `without_secrets`."""
+    return MASK if is_secret(name) else without_secrets(value)
+
+
+def _without_parameters(text: str) -> str:
+    parts, end = list[str](), 0
+    for match in _NAME.finditer(text):
+        value = _VALUE.match(text, match.end())
+        # What looks like a name within a secret is a part of it
+        if value is not None and match.start() >= end and _names_a_secret(match["name"]):
+            parts += [text[end : match.end()], MASK]
+            end = value.end()
+    return "".join([*parts, text[end:]])
+
+
+def _names_a_secret(name: str) -> bool:
+    return is_secret(name) or _SHORT_NAME.search(name) is not None
 
 
 class Properties(Mapping[str, Any]):
@@ -65,4 +104,4 @@ class Properties(Mapping[str, Any]):
 
     def masked(self) -> dict[str, Any]:
         """Return the values for people, without secrets."""
-        return {name: "***" if is_secret(name) else value for name, value in self._values.items()}
+        return {name: MASK if is_secret(name) else value for name, value in self._values.items()}

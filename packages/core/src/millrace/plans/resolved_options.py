@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,18 +10,14 @@ from millrace.configuration import SinkConfig, SourceConfig
 from millrace.configuration.spark_compat import translate_spark_options
 from millrace.contracts import StandardOffsets
 from millrace.options.field import options_of
-from millrace.options.secrets import is_secret
+from millrace.options.secrets import MASK, is_secret, without_secrets
 from millrace.plans.parts import PlannedOption
 from millrace.plugins.manager import PluginRef
 from millrace.source.enumerator.start_and_stop_offsets import startup_initializer
 
 OPTION, DEFAULT, DERIVED = "option", "default", "derived"
 
-_HIDDEN = "***"
 _CLIENT = "properties."
-
-# A URL may have user and password in it
-_USER_INFO = re.compile(r"://[^/@\s]+@")
 
 
 def resolved_options(
@@ -77,7 +72,7 @@ def _declared(config: SourceConfig | SinkConfig, user_options: _UserOptions) -> 
             (DEFAULT, "") if value == defaults[field] else (DERIVED, "")
         )
         is_hidden = (is_secret(info.name) or not shown[field]) and bool(value)
-        yield info.name, PlannedOption(info.name, _HIDDEN if is_hidden else _text(value), origin, detail)
+        yield info.name, PlannedOption(info.name, MASK if is_hidden else _text(value), origin, detail)
 
 
 def _plugins(config: SourceConfig | SinkConfig) -> Iterator[PluginRef]:
@@ -101,7 +96,7 @@ def _plugin_options(reference: PluginRef, user_options: _UserOptions) -> Iterato
         origin = OPTION if user_origin is None else user_origin[0]
         is_hidden = is_secret(info.name) or not _is_shown(options, field)
         name = f"{reference.name}.{info.name}" if "." not in info.name else info.name
-        yield PlannedOption(name, _HIDDEN if is_hidden else _text(value), origin, f"of {reference.kind}")
+        yield PlannedOption(name, MASK if is_hidden else _text(value), origin, f"of {reference.kind}")
 
 
 def _is_shown(options: Any, name: str) -> bool:
@@ -112,7 +107,7 @@ def _client_options(config: SourceConfig | SinkConfig, user_options: _UserOption
     for name, value in sorted(config.client.items()):
         full = f"{_CLIENT}{name}"
         user_origin = user_options.origin((full, f"kafka.{name}"))
-        text = _HIDDEN if is_secret(name) else _text(value)
+        text = MASK if is_secret(name) else _text(value)
         if user_origin is not None:
             yield PlannedOption(full, text, *user_origin)
         else:
@@ -129,4 +124,4 @@ def _text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple | list | frozenset | set):
         return ";".join(_text(getattr(part, "ddl", part)) for part in value)
-    return _USER_INFO.sub(f"://{_HIDDEN}@", str(value))
+    return without_secrets(str(value))
