@@ -16,7 +16,9 @@ def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
     Scopes are not told apart: a name that a function has, too, is left out.
     """
     bindings = Counter(name for node in ast.walk(tree) for name in _bound(node))
-    last_star = max((node.lineno for node in ast.walk(tree) if _imports_all(node)), default=0)
+    last_star = max(
+        (node.lineno for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and _is_star(node)), default=0
+    )
     return {
         target.id: value
         for target, value in _assignments(tree)
@@ -64,5 +66,5 @@ def _name_as_text(node: ast.AST) -> Iterator[str]:
             yield name
 
 
-def _imports_all(node: ast.AST) -> bool:
-    return isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+def _is_star(node: ast.ImportFrom) -> bool:
+    return any(alias.name == "*" for alias in node.names)
