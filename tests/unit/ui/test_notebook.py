@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from millrace_ui.notebook import INTERVAL_S, LagChart
+from millrace.api.followers import FOLLOWERS
+from millrace_ui import notebook
+from millrace_ui.notebook import INTERVAL_S, LagChart, lag_chart
 from support.query_reports import report
 from support.waiting import wait_until
 
@@ -16,6 +21,35 @@ def chart() -> Iterator[LagChart]:
     made = LagChart("id-1", "copy")
     yield made
     made.close()
+
+
+class Session:
+    """A session of Spark that has listeners and settings alone."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Any] = []
+        self.settings: dict[str, str] = {}
+        self.left_by: threading.Thread | None = None
+        streams = SimpleNamespace(addListener=self.listeners.append, removeListener=self.remove)
+        conf = SimpleNamespace(get=self.settings.get, set=self.settings.__setitem__, unset=self.settings.pop)
+        self.spark: Any = SimpleNamespace(streams=streams, conf=conf)
+
+    @property
+    def is_left(self) -> bool:
+        return not self.listeners
+
+    def remove(self, listener: Any) -> None:
+        self.left_by = threading.current_thread()
+        self.listeners.remove(listener)
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session()
+
+
+def running() -> Any:
+    return SimpleNamespace(id="id-1", runId="run-1", name="copy", recentProgress=[], isActive=True)
 
 
 def test_a_report_changes_what_is_shown(chart: LagChart) -> None:
@@ -46,6 +80,65 @@ def test_short_micro_batches_are_drawn_together_and_the_last_one_is_shown(chart:
 def test_a_failure_is_shown(chart: LagChart) -> None:
     chart.add(report(3, is_active=False, error="the topic is gone"))
     assert (chart.shown["state"], chart.shown["error"]) == ("failed", "the topic is gone")
+
+
+def test_a_query_without_events_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook, "REDRAW_S", 0.01)
+    chart = LagChart("id-1", "copy", [report(3, time=time.time())])
+    assert chart.shown["standstill"] is None
+    monkeypatch.setattr("millrace_ui.views.STANDSTILL_S", -1.0)
+    wait_until(lambda: chart.shown["standstill"] is not None, "the next drawing", interval_s=0.01)
+    chart.close()
+    assert chart._timer is None
+    chart.add(report(4))
+    assert (chart._timer, chart.shown["lag"]) == (None, 3)
+
+
+def test_the_newest_report_is_drawn_whichever_thread_draws_last(chart: LagChart) -> None:
+    read = chart._histories.history
+    locked: list[bool] = []
+
+    def history(query_id: str) -> Any:
+        taken = threading.Thread(target=lambda: locked.append(not chart._lock.acquire(blocking=False)))
+        taken.start()
+        taken.join()
+        return read(query_id)
+
+    chart._histories.history = history  # type: ignore[method-assign]
+    chart.add(report(3))
+    assert locked == [True]
+
+
+def test_a_query_that_had_ended_is_shown_so(session: Session) -> None:
+    query = running()
+    query.isActive = False
+    query.exception = lambda: RuntimeError("the topic is gone")
+    chart = lag_chart(query, session.spark)
+    wait_until(lambda: chart.shown["state"] == "failed", "the end", interval_s=0.01)
+    assert chart.shown["error"] == "the topic is gone"
+    wait_until(lambda: session.is_left, "the listener's removal", interval_s=0.01)
+
+
+def test_the_end_of_a_query_leaves_its_session_from_another_thread(session: Session) -> None:
+    chart = lag_chart(running(), session.spark)
+    assert (len(session.listeners), len(session.settings), FOLLOWERS) == (1, 1, [chart._events])
+    chart.add(report(3, is_active=False))
+    wait_until(lambda: session.is_left, "the listener's removal", interval_s=0.01)
+    assert session.left_by is not threading.current_thread()
+    wait_until(lambda: not session.settings, "the setting's removal", interval_s=0.01)
+    assert FOLLOWERS == []
+
+
+def test_a_second_chart_of_a_run_is_the_first_one_until_that_is_closed(session: Session) -> None:
+    query = running()
+    chart = lag_chart(query, session.spark)
+    assert lag_chart(query, session.spark) is chart
+    assert len(session.listeners) == 1
+    chart.close()
+    assert session.is_left
+    second = lag_chart(query, session.spark)
+    assert second is not chart
+    second.close()
 
 
 def test_its_script_is_one_module_that_loads_nothing() -> None:

@@ -15,13 +15,14 @@ export default {
 
 function lagOf(query) {
   const heading = element("p", { class: "heading" }, element("strong", {}, query.name), " ", state(query.state));
-  if (!query.trend.length) return [heading, query.error ? problem(query.error) : empty(texts.waiting)];
+  const notes = query.error ? [problem(query.error)] : query.standstill ? [element("p", { class: "notes" }, query.standstill)] : [];
+  if (!query.trend.length) return [heading, ...(notes.length ? notes : [empty(texts.waiting)])];
   const lines = query.lines.length > 1 ? query.lines : [{ name: texts.columns.lag, points: query.trend }];
   const rates = `${texts.columns.rowsIn} ${count(query.rowsIn)}/s · ${texts.columns.rowsOut} ${count(query.rowsOut)}/s`;
   return [
     heading,
     element("p", {}, `${texts.columns.lag} `, element("strong", {}, count(query.lag)), " ", trendOf(query) ?? "", ` · ${rates}`),
-    ...(query.error ? [problem(query.error)] : query.standstill ? [element("p", { class: "notes" }, query.standstill)] : []),
+    ...notes,
     lineChart(lines, texts.lag, count, clock),
     legend(lines.map(({ name }) => name)),
   ];
