@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 MASK = "***"
-"""What people see instead of a secret."""
+"""The text that people see instead of a secret."""
 
 _SECRET = re.compile(
     r"password|passphrase|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|"
