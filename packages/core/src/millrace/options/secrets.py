@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 MASK = "***"
-"""What people see instead of a secret."""
+"""The text that people see instead of a secret."""
 
 _SECRET = re.compile(
     r"password|passphrase|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|"
