@@ -94,16 +94,14 @@ def test_a_query_without_events_is_drawn_again(monkeypatch: pytest.MonkeyPatch) 
     assert (chart._timer, chart.shown["lag"]) == (None, 3)
 
 
-def test_the_newest_report_is_drawn_whichever_thread_draws_last(
-    chart: LagChart, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_history_is_read_under_the_lock(chart: LagChart, monkeypatch: pytest.MonkeyPatch) -> None:
     read = chart._histories.history
     locked: list[bool] = []
 
     def history(query_id: str) -> Any:
-        taken = threading.Thread(target=lambda: locked.append(not chart._lock.acquire(blocking=False)))
-        taken.start()
-        taken.join()
+        other = threading.Thread(target=lambda: locked.append(not chart._lock.acquire(blocking=False)))
+        other.start()
+        other.join()
         return read(query_id)
 
     monkeypatch.setattr(chart._histories, "history", history)
