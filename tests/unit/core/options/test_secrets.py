@@ -113,6 +113,9 @@ def test_a_login_ends_at_the_last_at_sign(url: str, address: str, login: str | N
     ("text", "shown"),
     [
         ("http://user:hush@h1,http://user:p@ss@h2/path", "http://***@h1,http://***@h2/path"),
+        ("https://KEY:12/hu+sh==@host:8081/path", "https://***@host:8081/path"),
+        ("http://KEY:a#b?c@d@h1, http://user:hu/sh@h2", "http://***@h1, http://***@h2"),
+        ('{"url": "http://u:hu/sh@h", "mail": "a@b"}', '{"url": "http://***@h", "mail": "a@b"}'),
         ("jdbc:x://h/shop?user=u&password=hush&ssl=true", "jdbc:x://h/shop?user=u&password=***&ssl=true"),
         ("jdbc:sqlserver://h;Password={hu;sh};user=u", "jdbc:sqlserver://h;Password=***;user=u"),
         ("jdbc:oracle:thin:scott/hush@h:1521/shop", "jdbc:oracle:thin:***@h:1521/shop"),

@@ -16,8 +16,9 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 
-# A URL may have user and password in it, and Oracle's driver has them without slashes before them
-_USER_INFO = re.compile(r"(://)[^/\s]+@|(:thin:)[^@\s]+@")
+# A URL may have user and password in it; a password that is pasted as it is may have slashes and @, see `split_login`.
+# Oracle's driver has them without slashes before them
+_USER_INFO = re.compile(r"""(://)(?:[^/\s:@"']+:(?:(?!,\s*[\w.+-]+://)[^\s"'])+|[^/\s]+)@|(:thin:)[^@\s]+@""")
 
 # What URLs, connection strings and JAAS configurations call their secrets in addition to the names of options
 _SHORT_NAME = re.compile(r"(^|[._-])(passwd|pwd|pass|sig|signature|(api|access)[._-]?key)$", re.IGNORECASE)
