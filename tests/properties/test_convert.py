@@ -36,7 +36,7 @@ numbers = st.integers(1, 100_000).map(str)
 
 @dataclass(frozen=True)
 class Saying:
-    """One thing that options say, as each dialect spells it.
+    """A setting of a connector, in the spelling of each dialect.
 
     Attributes:
         slot: Only one of those with the same slot is said.

@@ -1,37 +1,19 @@
-"""The parts that a broker and a cluster share: ``with`` blocks, free ports at the start, topics."""
+"""The parts that a broker and a cluster share: free ports at the start, topics."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
 from millrace.kafka.retry import call_with_retries
 from millrace_broker.admin import PortTakenError, create_topic
+from millrace_broker.local_server import LocalServer
 
 _NEW_PORTS_SECONDS = 20.0
 
 
-class LocalKafka(ABC):
+class LocalKafka(LocalServer):
     """Apache Kafka on 127.0.0.1, which this process starts and which ends with it at the latest."""
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    @abstractmethod
-    def start(self) -> None:
-        """Start what does not run, and wait until it serves clients."""
-
-    @abstractmethod
-    def stop(self) -> None:
-        """Stop all that runs."""
 
     @abstractmethod
     def _internal_addresses(self) -> Sequence[str]:

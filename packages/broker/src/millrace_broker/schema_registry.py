@@ -8,8 +8,6 @@ import tempfile
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from millrace.errors import MachineError
 from millrace_broker.admin import wait_until
@@ -17,6 +15,7 @@ from millrace_broker.folders import cache_folder, exclusive_lock
 from millrace_broker.installation import ivy_command
 from millrace_broker.java import Java, find_java
 from millrace_broker.listeners import free_ports
+from millrace_broker.local_server import LocalServer
 from millrace_broker.process import GuardedProcess
 from millrace_broker.progress import Progress, StderrProgress
 
@@ -34,7 +33,7 @@ _READY_SECONDS = 120.0
 _REQUEST_SECONDS = 5.0
 
 
-class ApicurioRegistry:
+class ApicurioRegistry(LocalServer):
     """A schema registry on 127.0.0.1, which keeps all in memory, and ends with this process at the latest.
 
     Use it as a context manager, or call `start` and `stop`. Its port stays the same as long as the object exists.
@@ -52,15 +51,6 @@ class ApicurioRegistry:
     def url(self) -> str:
         """The URL, for the option ``avro-confluent.url`` and others, and for clients of Confluent's registry."""
         return f"http://127.0.0.1:{self._port}/apis/ccompat/v7"
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def start(self) -> None:
         """Start it and wait until it serves clients; does nothing when it runs already.

@@ -16,8 +16,8 @@ class Verdict(StrEnum):
 
     SAME = "same"
     TRANSLATED = "translated"
-    DROPPED = "dropped"
-    UNDECIDED = "yours to decide"
+    DROPPED = Omission.DROPPED.value
+    UNDECIDED = Omission.UNDECIDED.value
 
 
 @dataclass(frozen=True)

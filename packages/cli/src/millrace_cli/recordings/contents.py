@@ -46,6 +46,16 @@ class RecordedMessage(NamedTuple):
     headers: list[tuple[str, bytes | None]]
 
 
+def payload_text(payload: bytes) -> str | None:
+    """Return a payload as text: UTF-8 without a zero byte; None for a binary one."""
+    if b"\0" in payload:
+        return None
+    try:
+        return payload.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 @dataclass(frozen=True)
 class RegisteredSchema:
     """A schema as a registry has it.

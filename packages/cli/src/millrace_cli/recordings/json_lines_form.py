@@ -27,6 +27,7 @@ from millrace_cli.recordings.contents import (
     RecordedSchema,
     RecordedTopic,
     Recording,
+    payload_text,
 )
 
 _TOPIC, _SCHEMA = "recording", "schema"
@@ -217,12 +218,8 @@ def _payload(name: str, payload: bytes | None) -> dict[str, str | None]:
     """Return a field for a payload, whose name says what it holds."""
     if payload is None:
         return {name: None}
-    if b"\0" not in payload:
-        try:
-            return {name: payload.decode()}
-        except UnicodeDecodeError:
-            pass
-    return {f"{name}{_BASE64}": base64.b64encode(payload).decode()}
+    text = payload_text(payload)
+    return {f"{name}{_BASE64}": base64.b64encode(payload).decode()} if text is None else {name: text}
 
 
 def _bytes(name: str, line: Mapping[str, Any], *, is_required: bool = False) -> bytes | None:

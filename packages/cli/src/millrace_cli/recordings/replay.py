@@ -121,7 +121,7 @@ def replay_recording(
 
 
 class _RecordingRun:
-    """One replay: the topic that there is now, and what was written when it begins."""
+    """A replay: the topic that there is now, and what was written when it begins."""
 
     def __init__(self, client: Properties, recording: Recording, replay: RecordingReplay, clock: Clock) -> None:
         self._recording = recording

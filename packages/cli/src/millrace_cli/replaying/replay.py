@@ -92,7 +92,7 @@ def run_replay(client: Properties, replay: Replay) -> ReplayCounts:
 
 
 class _Run:
-    """One replay: the letters that there are now, and what was replayed when it begins."""
+    """A replay: the letters that there are now, and what was replayed when it begins."""
 
     def __init__(self, client: Properties, replay: Replay) -> None:
         self._client = client

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from millrace.errors import MessageError
+from millrace_cli.recordings.contents import payload_text
 from millrace_cli.recordings.masking.json_masks import JsonMasks, is_json
 from millrace_cli.recordings.masking.pseudonyms import FIELD, Pseudonyms
 from millrace_cli.recordings.masking.text_masks import CARD, EMAIL, TextMasks
@@ -68,7 +69,7 @@ class MessageMasks:
         name, payload = header["key"], header["value"]
         if name not in self._fields or payload is None:
             return header
-        text = _text(payload)
+        text = payload_text(payload)
         return {"key": name, "value": self._pseudonyms.whole(payload if text is None else text).encode()}
 
     def _other_header(self, header: dict[str, Any], place: tuple[int, int]) -> dict[str, Any]:
@@ -80,7 +81,7 @@ class MessageMasks:
     def _payload(self, payload: bytes | None, part: str, place: tuple[int, int]) -> bytes | None:
         if not payload:
             return payload
-        text = _text(payload)
+        text = payload_text(payload)
         if text is not None:
             return self._masked(text, part, place).encode()
         if self._keeps_binary:
@@ -123,12 +124,3 @@ def parse_masks(text: str, *, keeps_binary: bool = False) -> MessageMasks:
             f"got {text!r}"
         )
     return MessageMasks(kinds, fields, keeps_binary=keeps_binary)
-
-
-def _text(payload: bytes) -> str | None:
-    if b"\0" in payload:
-        return None
-    try:
-        return payload.decode()
-    except UnicodeDecodeError:
-        return None
