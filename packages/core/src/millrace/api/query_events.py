@@ -14,11 +14,11 @@ from pyspark.sql.streaming.listener import (
     QueryProgressEvent,
     QueryStartedEvent,
     QueryTerminatedEvent,
-    StreamingQueryListener,
 )
 
 from millrace.api.followers import FOLLOWERS
 from millrace.api.metrics import source_datasets, source_metrics
+from millrace.api.progress_listener import ProgressListener
 from millrace.api.session_sinks import SessionSinks
 from millrace.api.session_traces import SessionTraces
 from millrace.contracts.jobs import JOBS, RunningJobs
@@ -35,7 +35,7 @@ MAX_QUERIES = 200
 """The number of queries whose last report is remembered; those that have ended longest ago are forgotten first."""
 
 
-class QueryEvents(StreamingQueryListener):
+class QueryEvents(ProgressListener):
     """Make a report of each event of a session's queries, and hand it on.
 
     Spark calls it between micro-batches, so ``on_report`` must return at once; if it fails, that is logged once.
