@@ -34,10 +34,10 @@ ORDERS = (
 ICEBERG = ROOT / "docs/pipelines-iceberg.md"
 """It makes a session with a library of its own, which the session of the tests gets for it."""
 
-WITHOUT_BROKER = {ICEBERG, ROOT / "docs/plugin-skeletons.md"}
-"""The page of skeletons runs among the unit tests, with their suites."""
+ELSEWHERE = {ICEBERG, ROOT / "docs/declarative-pipelines.md", ROOT / "docs/plugin-skeletons.md"}
+"""Pages with tests of their own: skeletons run among the unit tests, with their suites."""
 
-PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").glob("*.md")) - WITHOUT_BROKER)]
+PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").glob("*.md")) - ELSEWHERE)]
 
 
 def blocks(page: Path) -> list[str]:
