@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from types import SimpleNamespace
 from typing import Any
+
+from support.names import unique_name
 
 
 class FollowedSession:
@@ -24,7 +25,9 @@ class FollowedSession:
         self.left_by: threading.Thread | None = None
         streams = SimpleNamespace(addListener=self.listeners.append, removeListener=self._remove)
         conf = SimpleNamespace(get=self.settings.get, set=self.settings.__setitem__, unset=self.settings.pop)
-        self.spark: Any = SimpleNamespace(session_id=str(uuid.uuid4()), is_stopped=False, streams=streams, conf=conf)
+        self.spark: Any = SimpleNamespace(
+            session_id=unique_name("session"), is_stopped=False, streams=streams, conf=conf
+        )
 
     @property
     def is_left(self) -> bool:

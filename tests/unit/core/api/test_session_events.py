@@ -11,6 +11,7 @@ from millrace.contracts import QueryReport
 from millrace.contracts.jobs import JobDescription, JobTable, PipelineCounts, RunningJobs
 from millrace.contracts.metrics import SinkMetrics
 from support.followed_session import FollowedSession
+from support.waiting import PATIENCE_S
 
 TIME = "2026-01-01T00:00:01.500Z"
 
@@ -185,7 +186,7 @@ def test_the_end_of_a_session_ends_its_queries_and_is_told() -> None:
     sessions.follow(session.spark, page)
     session.listeners[0].onQueryProgress(progress(0))
     session.spark.is_stopped = True
-    assert page.is_told_of_the_end.wait(60)
+    assert page.is_told_of_the_end.wait(PATIENCE_S)
     sessions.leave(page)
     assert [(report.is_active, report.error) for report in reports[:2]] == [(True, None), (False, None)]
     # A session that was stopped is asked for nothing any more
