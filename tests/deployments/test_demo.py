@@ -1,6 +1,7 @@
 """`millrace demo` as a person runs it: from start to end, stopped in the middle, and stopped while it starts."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 
 import psutil
@@ -100,6 +102,9 @@ def demo():
 @pytest.mark.smoke
 def test_it_shows_results_and_ends_with_a_summary_and_the_script(demo):
     run = demo(seconds=8)
+    run.read_until("the live page is at")
+    url = run.lines[-1].split()[-1]
+    assert json.load(urllib.request.urlopen(f"{url}api/page", timeout=60))["hasSession"]
     output, errors, code = run.end()
     assert (errors, code) == ("", 0)
     assert re.search(r'\d s \| in [\d,]+/s \| out [\d,]+/s \| lag [\d,]+ \| {"id":\d+.*"revenue":[\d.]+}', output)

@@ -12,6 +12,7 @@ from pyspark.errors import StreamingQueryException
 
 import millrace
 from millrace import KafkaSource
+from millrace.contracts.query_schemas import QUERY_SCHEMAS, SchemaVersion
 from millrace.errors import OptionsError, SchemaChangedError, SchemaError
 from millrace.streams import SOURCE_EVOLUTION
 from millrace_catalog import KafkaJsonCatalog, restart_on_schema_change
@@ -105,6 +106,10 @@ def test_columns_and_keys_follow_the_messages(evolving):
         "at TIMESTAMP(6)",
     ]
     assert str(widened.cause) == "partition 1, offset 1"
+    shown = QUERY_SCHEMAS.schema(query.query.id)
+    assert (shown.table, shown.restarts, len(shown.versions)) == (topic.topic, 1, 5)
+    assert shown.versions[2] == SchemaVersion(3, "added", ("note STRING",), str(added_note.cause))
+    assert shown.versions[4].columns == ("id BIGINT → STRING",)
     in_order = [
         ("1", 1.0, None, None),
         ("2", None, None, None),

@@ -11,6 +11,7 @@ import pytest
 
 import millrace
 from millrace.contracts.dead_letter_headers import ERROR_HEADER_PREFIX
+from millrace.contracts.query_schemas import QuerySchema, QuerySchemas, SchemaVersion
 from millrace_cdc.pipeline import Pipeline
 from millrace_sql import TableEnvironment
 from millrace_ui.page_data import PageData
@@ -145,10 +146,21 @@ def _look(browser, shown, view, screen):
     return looked_at
 
 
+# The headings of parts with numbers that name no command, and the charts whose data are not linked
+WITHOUT_COMMAND = """() => [...document.querySelectorAll("main section")]
+  .filter((part) => part.querySelector("dl, table, svg") && !part.querySelector(".command code"))
+  .map((part) => part.querySelector("h2").textContent)"""
+WITHOUT_DATA = """() => [...document.querySelectorAll("main svg[role=img]")]
+  .filter((chart) => !(chart.closest("section") ?? document).querySelector(".command a[href^='api/']"))
+  .map((chart) => chart.getAttribute("aria-label"))"""
+
+
 def test_every_view_opens_without_errors_and_without_serious_faults(browser, shown):
     for view in VIEWS:
         looked_at = _look(browser, shown, view, LAPTOP)
         assert (view, looked_at.serious_faults(), looked_at.problems) == (view, [], [])
+        # Each part has the command that prints its numbers, and each chart its data
+        assert (view, looked_at.page.evaluate(WITHOUT_COMMAND), looked_at.page.evaluate(WITHOUT_DATA)) == (view, [], [])
 
 
 @pytest.mark.nightly
@@ -228,10 +240,15 @@ def test_a_job_shows_its_statement_with_its_plan_and_tables(browser, shown):
 
 
 @pytest.fixture
-def reported(browser) -> Iterator[tuple[Histories, LookedAt]]:
+def schemas() -> QuerySchemas:
+    return QuerySchemas()
+
+
+@pytest.fixture
+def reported(browser, schemas) -> Iterator[tuple[Histories, LookedAt]]:
     """A page whose reports the test makes: what is drawn of them needs no Spark."""
     histories = Histories()
-    data = PageData(histories)
+    data = PageData(histories, schemas=schemas)
     server = Server(page_application(data, Settings(Exposition(), 60)), "127.0.0.1", 0, "page")
     try:
         yield histories, LookedAt(browser, server.url)
@@ -264,3 +281,20 @@ def test_a_query_that_stands_still_says_so(reported):
     looked_at.open("#/query/id-1", "query 'copy' has made no progress for 4")
     # The page has asked why by itself; it has no session to ask
     looked_at.page.get_by_text("this driver has no such query").wait_for()
+
+
+def test_a_query_whose_columns_follow_its_messages_shows_their_changes_as_they_come(reported, schemas):
+    histories, looked_at = reported
+    histories.add(report(3, time=time.time()))
+    looked_at.open("#/query/id-1", "Its columns stay those that it started with")
+    versions = [SchemaVersion(1, "created", ("id BIGINT",))]
+    schemas.add("id-1", lambda: QuerySchema("orders", tuple(versions), len(versions) - 1))
+    histories.add(report(2, batch=1, time=time.time()))
+    page = looked_at.page
+    page.get_by_text("Schema changes", exact=True).click()
+    page.get_by_role("cell", name="id BIGINT").wait_for()
+    versions.append(SchemaVersion(2, "widened", ("n BIGINT → DOUBLE",), "partition 0, offset 42"))
+    histories.add(report(1, batch=2, time=time.time()))
+    # What is open is loaded again by itself
+    page.get_by_role("cell", name="partition 0, offset 42").wait_for()
+    assert (looked_at.serious_faults(), looked_at.problems) == ([], [])

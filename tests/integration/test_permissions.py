@@ -29,6 +29,7 @@ from millrace.source.reader.fetch_timeouts import FetchTimeouts
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from millrace_broker import KafkaBroker, Listener
+from millrace_ui.topics.cluster import Cluster
 from support.admin import add_permissions, remove_permissions
 from support.kafka import QUICK_BROKER, consume, produce
 from support.retrying import retried
@@ -41,8 +42,11 @@ READABLE = {"topic": "readable", "format": "raw"}
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[KafkaBroker]:
-    """A broker on which alice may write to all topics, bob look at them, carol read them, dave look at groups alone."""
-    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob", "carol", "dave", "erin"))
+    """A broker on which alice may write to all topics, bob look at them, carol read them, dave look at groups alone.
+
+    Frank may look at topics and at the cluster.
+    """
+    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob", "carol", "dave", "erin", "frank"))
     login = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": f"{PLAIN} required {users};"}
     properties = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -55,6 +59,8 @@ def guarded() -> Iterator[KafkaBroker]:
             permission("bob", AclOperation.DESCRIBE),
             permission("carol", AclOperation.READ),
             permission("dave", AclOperation.DESCRIBE, ResourceType.GROUP),
+            permission("frank", AclOperation.DESCRIBE, ResourceType.BROKER, "kafka-cluster"),
+            permission("frank", AclOperation.DESCRIBE),
         ]
         add_permissions(broker.address("OPEN"), permissions)
         yield broker
@@ -93,6 +99,19 @@ def test_a_client_that_may_not_create_a_topic_is_told_what_it_needs(guarded):
     guarded.create_topic("orders", 2)
     alice.create_missing(["orders"])
     assert target_of("bob", guarded).topics(["orders"])["orders"].partitions == 2
+
+
+def test_the_list_of_topics_says_what_its_user_may_not_see(guarded):
+    guarded.create_topic("listed", 2)
+    listed = Cluster(connection_of("frank", guarded)).topics()["topics"]
+    (seen,) = [topic for topic in listed if topic["name"] == "listed"]
+    assert (seen["partitions"], seen["bytes"], seen["cleanupPolicy"]) == (2, 0, None)
+    shown = Cluster(connection_of("bob", guarded)).topics()
+    (unseen,) = [topic for topic in shown["topics"] if topic["name"] == "listed"]
+    assert (unseen["offsets"], unseen["bytes"]) == (0, None)
+    assert shown["bytesUnknown"].endswith(
+        "reports no sizes of topics: this client's user needs the operation DESCRIBE on the cluster (an ACL)"
+    )
 
 
 @pytest.mark.parametrize("guarantee", nightly_but(["none", "at-least-once"], "at-least-once"))

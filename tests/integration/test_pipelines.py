@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
@@ -444,16 +446,21 @@ def test_the_command_runs_a_file_once_and_says_what_it_has_done(connection, brok
     file = tmp_path / "pipeline.yaml"
     file.write_text(yaml_of(connection, origin, target))
     command = [sys.executable, "-m", "millrace_cli", "run", str(file), "--once", "--set", f"origin={origin}"]
+    command += ["--ui", "--ui-port", "0"]
 
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TMPDIR": folder}
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, env=environment, **pipes) as running:
+            url = re.fullmatch(r"the live page is at (http://127\.0\.0\.1:\d+/)\n", running.stdout.readline())[1]
+            assert json.load(urllib.request.urlopen(f"{url}api/page", timeout=60))["hasSession"]
+            output, errors = running.communicate(timeout=300)
         wait_until(lambda: not list(Path(folder).glob("millrace-spark-*")), "Java has deleted the links to Spark")
 
-    assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (
+    assert (running.returncode, output.splitlines()[-1:]) == (
         0,
         ["1 table, 3 changes, 1 schema change, 0 malformed messages"],
-    ), ended.stderr
+    ), errors
     assert len(values(broker, target)) == 3
     assert (tmp_path / "pipeline.yaml.checkpoint" / "millrace-pipeline").is_dir()
 

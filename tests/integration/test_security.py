@@ -21,9 +21,13 @@ from millrace.contracts import TopicPartition
 from millrace.diagnosis.run import diagnose
 from millrace.errors import ClientError, MillraceError
 from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.client_settings import client_settings
 from millrace.kafka.consumer import consumer_for
+from millrace.kafka.log_dirs import BrokerAddress, topic_sizes
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.retry import RETRY_TIMEOUT_S
+from millrace.options.secrets import Properties
+from millrace.sampling import TopicInspector
 from millrace.sink.writer.produce import RecordWriter
 from millrace.source.reader.fetch import fetch
 from millrace.source.reader.fetch_timeouts import FetchTimeouts
@@ -243,6 +247,47 @@ def test_with_the_right_credentials_rows_are_written_and_read(spark, secured, ca
     rows = spark.read.format("millrace").options(**options).schema("value BINARY").load().collect()
 
     assert [row.value for row in rows].count(case.encode()) == 1
+
+
+SIZED = tuple(case for case in RIGHT if case != "OAUTHBEARER")
+
+
+@pytest.mark.parametrize("case", nightly_but(SIZED, "keystore in JKS with a key password", "SCRAM-SHA-512 over TLS"))
+def test_bytes_of_topics_are_looked_up_after_each_login(secured, case):
+    expected = TopicInspector(Properties({"bootstrap.servers": secured.broker.address("OPEN")})).sizes()
+    client = configure_source({**RIGHT[case](secured), "format": "raw"}).client
+
+    assert TopicInspector(client).sizes()[TOPIC] == expected[TOPIC]
+
+
+SIZES_REFUSED = {
+    "password": (
+        lambda s: s.options("SASL", "SASL_PLAINTEXT", **{**SASL, "sasl_jaas_config": jaas(PLAIN, "user-5ecret")}),
+        "the login failed: ",
+    ),
+    "SCRAM password": (
+        lambda s: s.tls(
+            "BOTH", "SASL_SSL", sasl_mechanism="SCRAM-SHA-512", sasl_jaas_config=jaas(SCRAM, "user-5ecret")
+        ),
+        "the login failed: ",
+    ),
+    "authority": (lambda s: s.options("TLS", "SSL", ssl_ca_location=s.file("other.pem")), "certificate verify failed"),
+    "host": (lambda s: s.tls("OTHERHOST"), "certificate is not valid for"),
+    "a token of librdkafka's own": (RIGHT["OAUTHBEARER"], "a login by OAUTHBEARER is one that only the client library"),
+}
+
+
+@pytest.mark.parametrize("case", nightly_but(SIZES_REFUSED, "SCRAM password", "host"))
+def test_a_login_that_fails_is_why_bytes_of_topics_are_not_known(secured, case):
+    options, reason = SIZES_REFUSED[case]
+    config = configure_source({**options(secured), "format": "raw"})
+    host, port = config.client["bootstrap.servers"].rsplit(":", 1)
+
+    with pytest.raises(ClientError) as error:
+        topic_sizes([BrokerAddress(1, host, int(port))], client_settings(config.client))
+
+    assert reason in str(error.value)
+    assert not any(secret in str(error.value) for secret in SECRETS)
 
 
 WRONG: dict[str, tuple[Callable[[Secured], dict[str, str]], list[str]]] = {

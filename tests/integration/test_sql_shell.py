@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import re
@@ -10,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 from IPython.core.error import UsageError
@@ -102,7 +104,9 @@ class Terminal:
             return re.search(pattern, self.output)
 
         wait_until(is_shown, f"{pattern!r} on the screen")
-        self.output = self.output[re.search(pattern, self.output).end() :]
+        match = re.search(pattern, self.output)
+        self.output = self.output[match.end() :]
+        return match
 
     def send(self, characters):
         os.write(self.file, characters.encode())
@@ -114,8 +118,11 @@ class Terminal:
 
 def test_ctrl_c_ends_a_query_and_not_the_shell(tmp_path):
     size = {"COLUMNS": "100", "LINES": "40"}
-    terminal = Terminal(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", XDG_STATE_HOME=str(tmp_path), **size)
+    environment = {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "XDG_STATE_HOME": str(tmp_path), **size}
+    terminal = Terminal("--ui", "--ui-port", "0", **environment)
     try:
+        url = terminal.wait_for(r"the live page is at (http://127\.0\.0\.1:\d+/)")[1]
+        assert json.load(urllib.request.urlopen(f"{url}api/page", timeout=60))["hasSession"]
         terminal.wait_for("sql>")
         terminal.send("CREATE TABLE n (id BIGINT) WITH (\r")
         terminal.wait_for(r"WITH \(\s+>")

@@ -38,12 +38,21 @@ def _get(url: str) -> Any:
     return json.load(urllib.request.urlopen(url, timeout=PATIENCE_S))
 
 
+def _bytes_on_disk(broker: Any, topic: str) -> int:
+    size = sum(log.stat().st_size for log in broker.data_dir.rglob(f"{topic}-*/*.log"))
+    assert size
+    return size
+
+
 def test_it_shows_topics_messages_and_checks_without_java_until_ctrl_c(page, broker, make_topic):
     topic = make_topic(2)
     produce(broker.bootstrap_servers, topic, [{"value": b'{"id": 7, "password": "hush"}'}] * 3)
     running, url = page
     assert _get(f"{url}api/page")["hasSession"] is False
-    assert topic in [shown["name"] for shown in _get(f"{url}api/topics")]
+    listed = _get(f"{url}api/topics")
+    (shown,) = [shown for shown in listed["topics"] if shown["name"] == topic]
+    assert (shown["offsets"], shown["bytes"], listed["bytesUnknown"]) == (3, _bytes_on_disk(broker, topic), None)
+    assert _get(f"{url}api/topics/{topic}")["bytes"] == shown["bytes"]
     messages = _get(f"{url}api/topics/{topic}/messages")
     assert len(messages["rows"]) == 3
     assert "hush" not in json.dumps(messages)

@@ -30,8 +30,17 @@ def idle(last: QueryReport, at: float) -> QueryReport:
         ([report(5, time=1000.0, is_active=False)], 9000.0),
         ([report(batch=None, time=1000.0)], 1050.0),
         ([report(time=1000.0)], 1050.0),
+        ([report(5, time=1000.0, has_run=False)], 1050.0),
     ],
-    ids=["nothing to read", "lately", "a long micro-batch has just ended", "stopped", "starting", "no source of ours"],
+    ids=[
+        "nothing to read",
+        "lately",
+        "a long micro-batch has just ended",
+        "stopped",
+        "starting",
+        "no source of ours",
+        "seen late",
+    ],
 )
 def test_it_is_well(reports: list[QueryReport], now: float) -> None:
     running = "1 query runs" if reports[-1].is_active else "0 queries run"

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import dataclasses
+
 from millrace.contracts.jobs import MAX_JOBS, JobDescription, JobTable, RunningJobs
+from millrace.contracts.metrics import SinkMetrics
 from millrace_ui.jobs_view import jobs_view
 from millrace_ui.query_history import Histories
 from support.query_reports import report
@@ -18,11 +21,20 @@ class _Job:
 def test_a_job_has_the_lag_of_its_queries_and_no_secret() -> None:
     jobs, histories = RunningJobs(), Histories()
     jobs.add(_Job("shop"))
-    histories.add(report(3, 4))
+    read = dataclasses.replace(report(3, 4).sources[0], num_records_in=10)
+    histories.add(report(sources=(read,), sink=SinkMetrics(num_records_out=8)))
     (shown,) = jobs_view(jobs.descriptions(), histories.histories())
     assert (shown["name"], shown["lag"], shown["state"]) == ("shop", 7, "running")
+    assert (shown["rowsRead"], shown["rowsWritten"]) == (10, 8)
     assert shown["tables"][0]["paused"] == "a column cannot change"
     assert "hush" not in repr(shown) + repr(jobs.descriptions())
+
+
+def test_rows_of_a_job_that_has_not_reported_are_unknown() -> None:
+    jobs = RunningJobs()
+    jobs.add(_Job("shop"))
+    (shown,) = jobs_view(jobs.descriptions(), [])
+    assert (shown["lag"], shown["rowsRead"], shown["rowsWritten"]) == (None, None, None)
 
 
 def test_the_newest_jobs_are_remembered() -> None:

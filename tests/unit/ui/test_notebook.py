@@ -12,6 +12,7 @@ import pytest
 from millrace.api.followers import FOLLOWERS
 from millrace_ui import notebook
 from millrace_ui.notebook import INTERVAL_S, LagChart, lag_chart
+from support.followed_session import FollowedSession
 from support.query_reports import report
 from support.waiting import wait_until
 
@@ -23,29 +24,9 @@ def chart() -> Iterator[LagChart]:
     made.close()
 
 
-class Session:
-    """A session of Spark that has listeners and settings alone."""
-
-    def __init__(self) -> None:
-        self.listeners: list[Any] = []
-        self.settings: dict[str, str] = {}
-        self.left_by: threading.Thread | None = None
-        streams = SimpleNamespace(addListener=self.listeners.append, removeListener=self.remove)
-        conf = SimpleNamespace(get=self.settings.get, set=self.settings.__setitem__, unset=self.settings.pop)
-        self.spark: Any = SimpleNamespace(streams=streams, conf=conf)
-
-    @property
-    def is_left(self) -> bool:
-        return not self.listeners
-
-    def remove(self, listener: Any) -> None:
-        self.left_by = threading.current_thread()
-        self.listeners.remove(listener)
-
-
 @pytest.fixture
-def session() -> Session:
-    return Session()
+def session() -> FollowedSession:
+    return FollowedSession()
 
 
 def running() -> Any:
@@ -109,7 +90,7 @@ def test_the_history_is_read_under_the_lock(chart: LagChart, monkeypatch: pytest
     assert locked == [True]
 
 
-def test_a_query_that_had_ended_is_shown_so(session: Session) -> None:
+def test_a_query_that_had_ended_is_shown_so(session: FollowedSession) -> None:
     query = running()
     query.isActive = False
     query.exception = lambda: RuntimeError("the topic is gone")
@@ -119,7 +100,7 @@ def test_a_query_that_had_ended_is_shown_so(session: Session) -> None:
     wait_until(lambda: session.is_left, "the listener's removal", interval_s=0.01)
 
 
-def test_the_end_of_a_query_leaves_its_session_from_another_thread(session: Session) -> None:
+def test_the_end_of_a_query_leaves_its_session_from_another_thread(session: FollowedSession) -> None:
     chart = lag_chart(running(), session.spark)
     assert (len(session.listeners), len(session.settings), FOLLOWERS) == (1, 1, [chart._events])
     chart.add(report(3, is_active=False))
@@ -129,7 +110,7 @@ def test_the_end_of_a_query_leaves_its_session_from_another_thread(session: Sess
     assert FOLLOWERS == []
 
 
-def test_a_second_chart_of_a_run_is_the_first_one_until_that_is_closed(session: Session) -> None:
+def test_a_second_chart_of_a_run_is_the_first_one_until_that_is_closed(session: FollowedSession) -> None:
     query = running()
     chart = lag_chart(query, session.spark)
     assert lag_chart(query, session.spark) is chart

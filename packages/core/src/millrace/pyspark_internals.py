@@ -272,6 +272,12 @@ def is_stopped(session: SparkSession) -> bool:
     return session.sparkContext._jsc is None
 
 
+def session_id(session: SparkSession) -> str:
+    """Return the id of a session: several objects of Python may stand for one session of Java."""
+    classic = getattr(session, "_jsparkSession", None)
+    return str(session.session_id if classic is None else classic.sessionUUID())
+
+
 def driver_jvm(session: SparkSession) -> Any | None:
     """Return py4j's view of the JVM of the driver; None for a session of Spark Connect, which has none of its own."""
     return getattr(session, "_jvm", None)

@@ -25,6 +25,7 @@ PAGE_FOLDER = Path(__file__).parent / "page"
 _EVENT_INTERVAL_S = 0.5
 _KEEP_ALIVE_S = 15.0
 _NO_WRITE = {"error": "no query of this id runs and writes exactly once by millrace, as far as is known"}
+_NO_SCHEMA = {"error": "no query of this id has columns that follow its messages, as far as this driver knows"}
 _NO_QUERY = {"error": "this driver has no such query"}
 
 
@@ -53,6 +54,7 @@ class PageEndpoints:
             Route("/api/queries/{query}/plan", self.plan),
             Route("/api/queries/{query}/exactly-once", self.exactly_once),
             Route("/api/queries/{query}/malformed", self.malformed),
+            Route("/api/queries/{query}/schema", self.schema),
             Route("/api/jobs", self.jobs),
             Route("/api/topics", self.topics),
             Route("/api/topics/{topic}", self.topic),
@@ -101,6 +103,10 @@ class PageEndpoints:
     def malformed(self, request: Request) -> Response:
         """Answer with the newest malformed messages of a query."""
         return _found(self._data.malformed(request.path_params["query"]), _NO_QUERY)
+
+    def schema(self, request: Request) -> Response:
+        """Answer with all changes of a query's columns."""
+        return _found(self._data.schema(request.path_params["query"]), _NO_SCHEMA)
 
     def jobs(self, _request: Request) -> Response:
         """Answer with pipelines and SQL statements."""

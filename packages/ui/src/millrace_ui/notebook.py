@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from millrace.api.query_events import QueryEvents, reports_of
+from millrace.api.query_events import QueryEvents
+from millrace.api.session_events import reports_of
 from millrace.contracts import QueryReport
 from millrace.errors import MachineError
 from millrace.failures import sentence_of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import millrace
 from millrace.contracts.jobs import JOBS, RunningJobs
+from millrace.contracts.query_schemas import QUERY_SCHEMAS, QuerySchemas
 from millrace.errors import OptionsError
 from millrace_ui.health import Health
 from millrace_ui.health_view import health_view
@@ -23,6 +24,7 @@ from millrace_ui.query_details import (
 )
 from millrace_ui.query_history import Histories, QueryHistory
 from millrace_ui.rendered_views import RenderedViews
+from millrace_ui.schema_view import schema_in_short, schema_view
 from millrace_ui.topics.cluster import Cluster
 from millrace_ui.topics.messages import MessageFilter, TopicReader
 from millrace_ui.topics.tails import Tails
@@ -47,6 +49,7 @@ class PageData:
         kafka: Kafka's client properties; None for those of the jobs that run in this process.
         shows_payloads: Whether keys and values of messages are shown.
         jobs: The pipelines and SQL statements of this process.
+        schemas: The schemas of this process's queries whose columns follow messages.
 
     Attributes:
         is_closing: Whether streams of events are to end, since the page closes.
@@ -60,6 +63,7 @@ class PageData:
         *,
         shows_payloads: bool = True,
         jobs: RunningJobs = JOBS,
+        schemas: QuerySchemas = QUERY_SCHEMAS,
     ) -> None:
         self.histories = histories
         self.tails = Tails()
@@ -67,6 +71,7 @@ class PageData:
         self._spark = spark
         self._shows_payloads = shows_payloads
         self._jobs = jobs
+        self._schemas = schemas
         self._rendered = RenderedViews(histories)
         self._cluster = None if kafka is None else Cluster(kafka)
         self._lock = threading.Lock()
@@ -105,6 +110,10 @@ class PageData:
     def exactly_once(self, query_id: str) -> dict[str, Any] | None:
         """Return the state of a query's exactly-once write; None without one."""
         return None if self._spark is None else exactly_once_of(self._spark, query_id)
+
+    def schema(self, query_id: str) -> dict[str, Any] | None:
+        """Return all changes of a query's columns; None where they follow no messages."""
+        return schema_view(self._schemas.schema(query_id))
 
     def malformed(self, query_id: str) -> list[dict[str, Any]] | None:
         """Return the newest malformed messages of a running query with their reasons; None where it is not known."""
@@ -147,7 +156,9 @@ class PageData:
     def _view(self, kind: str, query_id: str, make: Callable[[QueryHistory, float], dict[str, Any]]) -> str | None:
         def view() -> dict[str, Any] | None:
             history = self.histories.history(query_id)
-            return None if history is None else make(history, time.time())
+            if history is None:
+                return None
+            return {**make(history, time.time()), "schema": schema_in_short(self._schemas.schema(query_id))}
 
         return self._rendered.text(f"{kind} {query_id}", view)
 

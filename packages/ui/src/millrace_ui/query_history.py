@@ -72,7 +72,8 @@ class QueryHistory:
         # Spark reports a micro-batch that has ended with the time when it began
         ended_at = report.time + report.phases.get("triggerExecution", 0) / 1000 if report.has_run else report.time
         self.heard_at = max(self.heard_at, ended_at)
-        if report.has_run or report.batch_id is None:
+        # A page that is opened while others follow the session may hear first that a query is idle
+        if report.has_run or report.batch_id is None or not self.progressed_at:
             self.progressed_at = self.heard_at
         if report.has_run and report.batch_id is not None:
             self.samples.append(_sample(report, report.batch_id))

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from millrace.contracts.query_schemas import SchemaVersion
 from millrace.errors import SchemaError
 from millrace_catalog.inference.observation import Position
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
+from millrace_catalog.types.identifiers import quote_name
 
 _VERSION = 1
 
@@ -76,6 +78,16 @@ def apply_change(schema: Schema, change: SchemaChange) -> Schema:
         return Schema((*schema.columns, *change.columns))
     types = schema.types | {column.name: column.after for column in change.columns}
     return Schema(tuple(Column(name, type_) for name, type_ in types.items()))
+
+
+def describe_change(change: SchemaChange) -> SchemaVersion:
+    """Describe a change for people."""
+    cause = None if change.cause is None else str(change.cause)
+    if isinstance(change, AlterColumnTypes):
+        texts = (f"{quote_name(column.name)} {column.before} → {column.after}" for column in change.columns)
+        return SchemaVersion(change.version, "widened", tuple(texts), cause)
+    kind: Literal["created", "added"] = "created" if isinstance(change, TableCreation) else "added"
+    return SchemaVersion(change.version, kind, tuple(map(str, change.columns)), cause)
 
 
 def format_changes(table: str, changes: Sequence[SchemaChange]) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from millrace.contracts.query_schemas import QUERY_SCHEMAS, QuerySchema
 from millrace.errors import OptionsError, SchemaChangedError, SchemaError
 from millrace.streams import stream_reader
-from millrace_catalog.evolution.changes import SchemaChange
+from millrace_catalog.evolution.changes import SchemaChange, describe_change
 from millrace_catalog.evolution.evolving_read import evolving_read, layout_of
 from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.evolution.schema_scan import find_relevant_messages
@@ -76,6 +77,7 @@ class EvolvingQuery:
         self._error: BaseException | None = None
         self._ended = threading.Event()
         self._query = runner.start_first()
+        QUERY_SCHEMAS.add(str(self._query.id), lambda: runner.describe(self._restarts))
         self._thread = threading.Thread(
             target=runner.inherit_thread_context(self._restart_until_ended), name="millrace-evolution", daemon=True
         )
@@ -184,6 +186,11 @@ class _QueryRunner:
             self.table = self._create()
         else:
             self.table = EvolvingTable.restore(self._layout, state)
+
+    def describe(self, restarts: int) -> QuerySchema:
+        """Return the schema for people."""
+        versions = tuple(map(describe_change, self.table.changes()))
+        return QuerySchema(self._table_source.name, versions, restarts, is_static=self._layout.is_static)
 
     def inherit_thread_context(self, function: Callable[[], None]) -> Callable[[], None]:
         """Let a function run in another thread with this thread's Spark properties and tags."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from millrace.api.query_events import QueryEvents
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class MetricsReport:
-    """A reporter that gets the metrics of all queries of a session, until it is closed.
+    """A reporter that gets the metrics of all queries of a session, until it is closed, or the session or program ends.
 
     Attributes:
         reporter: The plugin, such as to ask for the port that it has taken.
@@ -25,9 +27,11 @@ class MetricsReport:
 
     def __init__(self, spark: SparkSession, reporter: MetricsReporter) -> None:
         self.reporter = reporter
-        self._events = QueryEvents(reporter.report, reporter.max_trace_links)
+        self._events = QueryEvents(reporter.report, reporter.max_trace_links, self.close)
         reporter.open()
         self._events.follow(spark)
+        # Registered after PySpark's own, and so called before Java ends
+        atexit.register(self._close_at_exit)
 
     @property
     def on_metrics(self) -> OnMetrics:
@@ -36,8 +40,16 @@ class MetricsReport:
 
     def close(self) -> None:
         """Stop reporting. Nothing happens the second time."""
-        self._events.leave()
-        self.reporter.close()
+        atexit.unregister(self._close_at_exit)
+        try:
+            self._events.leave()
+        finally:
+            self.reporter.close()
+
+    def _close_at_exit(self) -> None:
+        # Java may have ended first, so that nothing is left to follow
+        with suppress(Exception):
+            self.close()
 
     def __enter__(self) -> MetricsReport:
         return self

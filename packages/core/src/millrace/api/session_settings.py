@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from millrace.pyspark_internals import is_stopped
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -14,7 +16,9 @@ def add_entry(spark: SparkSession, setting: str, entry: str) -> None:
 
 
 def remove_entry(spark: SparkSession, setting: str, entry: str) -> None:
-    """Take an entry away again."""
+    """Take an entry away again, unless the session has been stopped."""
+    if is_stopped(spark):
+        return
     others = [other for other in _entries(spark, setting) if other != entry]
     if others:
         spark.conf.set(setting, ",".join(others))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from millrace.diagnosis import wire
 from millrace.diagnosis.findings import Finding, Level, error, ok, warning
+from millrace.kafka.raw_requests import NotKafkaError, connect
 from millrace.kafka.security.certificate_check import trust, trust_advice
 
 _SOON = datetime.timedelta(days=14)
@@ -77,7 +78,7 @@ def _check_name(address: Address) -> Finding:
 
 def _check_port(address: Address) -> Finding:
     try:
-        wire.connect(*address).close()
+        connect(*address).close()
     except OSError as failure:
         reason = "nothing answers" if isinstance(failure, TimeoutError) else failure.strerror or str(failure)
         remedy = (
@@ -96,7 +97,7 @@ def _check_tls(address: Address, protocol: str, client: Mapping[str, str]) -> It
     try:
         trust(context, client)
         with (
-            wire.connect(*address) as plain,
+            connect(*address) as plain,
             context.wrap_socket(plain, server_hostname=address.host) as connection,
         ):
             yield _check_expiry(address, connection.getpeercert() or {})
@@ -153,7 +154,7 @@ def _check_protocol(address: Address, protocol: str, client: Mapping[str, str]) 
             yield ok("api", str(address), f"a Kafka broker, which knows {kinds} kinds of requests")
             code, mechanisms = wire.sasl_mechanisms(connection, mechanism)
             yield from _check_login(address, protocol, mechanism, code, mechanisms)
-    except wire.NotKafkaError:
+    except NotKafkaError:
         yield _no_broker(address, protocol)
     except OSError as failure:
         yield error("api", str(address), f"the connection ended: {failure}", "ask for the broker's log of this time")
@@ -161,7 +162,7 @@ def _check_protocol(address: Address, protocol: str, client: Mapping[str, str]) 
 
 def open_connection(address: Address, *, with_tls: bool) -> socket.socket:
     """Connect to an address that has been checked; OSError where that fails."""
-    plain = wire.connect(*address)
+    plain = connect(*address)
     if not with_tls:
         return plain
     # Its certificate has been checked

@@ -18,6 +18,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, Resou
 from millrace.diagnosis import wire
 from millrace.diagnosis.address import Address, open_connection
 from millrace.diagnosis.findings import Finding, ok, warning
+from millrace.kafka.raw_requests import NotKafkaError
 
 MOST_S = 5.0
 """A difference that matters to nobody."""
@@ -77,7 +78,7 @@ def controller_clock(addresses: Iterable[Address], protocol: str) -> Reading | N
                 asked = now()
                 told_ms = wire.controller_time_ms(connection)
                 answered = now()
-        except (wire.NotKafkaError, OSError):
+        except (NotKafkaError, OSError):
             continue
         return None if told_ms is None else Reading(told_ms / 1000, asked, answered)
     return None

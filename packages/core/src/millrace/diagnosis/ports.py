@@ -10,6 +10,7 @@ from contextlib import closing
 
 from millrace.diagnosis import wire
 from millrace.diagnosis.findings import Finding, ok, warning
+from millrace.kafka.raw_requests import connect
 
 LOOPBACK = "127.0.0.1"
 UI_PORT = 4040
@@ -103,7 +104,7 @@ def check_driver(host: str, port: int) -> Finding:
     """Check from an executor whether the driver's port for metrics can be reached."""
     target = f"{host}:{port}"
     try:
-        with closing(wire.connect(host, port)):
+        with closing(connect(host, port)):
             return ok("ports", target, "the driver is reached where it receives metrics")
     except OSError as failure:
         return warning(

@@ -1,7 +1,6 @@
 """Speak just enough of Kafka's protocol to learn what listens on a port.
 
-The client library connects, logs in and looks topics up in one go, and cannot say how far it came. Formats of requests:
-https://kafka.apache.org/protocol#protocol_messages.
+The client library connects, logs in and looks topics up in one go, and cannot say how far it came.
 """
 
 from __future__ import annotations
@@ -10,27 +9,15 @@ import socket
 import ssl
 import struct
 
-TIMEOUT_S = 2.0
+from millrace.kafka.raw_requests import NO_ERROR, NO_TAGS, NotKafkaError, ask, connect
 
 _API_VERSIONS = 18
 _SASL_HANDSHAKE = 17
 _DESCRIBE_QUORUM = 55
-_CORRELATION_ID = 1
-_CLIENT_ID = b"millrace-doctor"
-_LARGEST_ANSWER = 1_000_000
+_MOST_KINDS = 1_000
 
-NO_ERROR = 0
 UNSUPPORTED_SASL_MECHANISM = 33
 ILLEGAL_SASL_STATE = 34
-
-
-class NotKafkaError(Exception):
-    """A server does not answer as a Kafka broker does."""
-
-
-def connect(host: str, port: int) -> socket.socket:
-    """Open a TCP connection; OSError where it is refused or takes too long."""
-    return socket.create_connection((host, port), TIMEOUT_S)
 
 
 def api_versions(connection: socket.socket) -> int:
@@ -42,9 +29,9 @@ def api_versions(connection: socket.socket) -> int:
     Raises:
         NotKafkaError: It gave another answer, or none.
     """
-    answer = _ask(connection, _API_VERSIONS, 0, b"")
+    answer = ask(connection, _API_VERSIONS, 0, b"")
     code, count = struct.unpack_from(">hi", answer)
-    if code != NO_ERROR or not 0 < count < _LARGEST_ANSWER:
+    if code != NO_ERROR or not 0 < count < _MOST_KINDS:
         raise NotKafkaError
     return int(count)
 
@@ -59,7 +46,7 @@ def sasl_mechanisms(connection: socket.socket, mechanism: str) -> tuple[int, lis
         NotKafkaError: It gave no answer.
     """
     name = mechanism.encode()
-    answer = _ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
+    answer = ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
     code, count = struct.unpack_from(">hi", answer)
     names, at = [], 6
     for _ in range(max(count, 0)):
@@ -81,13 +68,12 @@ def controller_time_ms(connection: socket.socket) -> int | None:
         NotKafkaError: It does not know this question, or gave no answer.
     """
     topic = b"__cluster_metadata"
-    no_tags = b"\0"
-    partitions = _compact(1) + struct.pack(">i", 0) + no_tags
-    answer = _ask(
+    partitions = _compact(1) + struct.pack(">i", 0) + NO_TAGS
+    answer = ask(
         connection,
         _DESCRIBE_QUORUM,
         1,
-        no_tags + _compact(1) + _compact(len(topic)) + topic + partitions + no_tags + no_tags,
+        NO_TAGS + _compact(1) + _compact(len(topic)) + topic + partitions + NO_TAGS + NO_TAGS,
     )
     # The tags of the header, an error, one topic with its name, one partition
     (code,) = struct.unpack_from(">h", answer, 1)
@@ -106,33 +92,6 @@ def controller_time_ms(connection: socket.socket) -> int | None:
 def _compact(length: int) -> bytes:
     """Encode the length of a short array or string, as requests with tags do."""
     return bytes([length + 1])
-
-
-def _ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:
-    """Send a request, and return the body of its answer."""
-    header = struct.pack(">hhih", api, version, _CORRELATION_ID, len(_CLIENT_ID)) + _CLIENT_ID
-    request = header + body
-    try:
-        connection.settimeout(TIMEOUT_S)
-        connection.sendall(struct.pack(">i", len(request)) + request)
-        size, correlation = struct.unpack(">ii", _receive(connection, 8))
-        if correlation != _CORRELATION_ID or not 4 <= size <= _LARGEST_ANSWER:
-            raise NotKafkaError
-        return _receive(connection, size - 4)
-    except ssl.SSLError:
-        raise
-    except (OSError, struct.error) as error:
-        raise NotKafkaError from error
-
-
-def _receive(connection: socket.socket, size: int) -> bytes:
-    received = b""
-    while len(received) < size:
-        block = connection.recv(size - len(received))
-        if not block:
-            raise NotKafkaError
-        received += block
-    return received
 
 
 def speaks_tls(host: str, port: int) -> bool:

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from millrace.contracts import TopicPartition
+from millrace.errors import ClientError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin, LogBounds
+from millrace.kafka.client_settings import client_settings
 from millrace.kafka.group_offsets import committed_by_groups
+from millrace.kafka.log_dirs import BrokerAddress, topic_sizes
 from millrace.options.secrets import Properties
 from millrace.options.values import KAFKA_INTERNAL_TOPICS
 
@@ -86,8 +89,24 @@ class TopicInspector:
         metadata = self._admin.cluster_metadata().topics
         counts = {name: len(topic.partitions) for name, topic in metadata.items() if name not in KAFKA_INTERNAL_TOPICS}
         bounds = self._admin.bounds(_partitions(counts))
-        settings = self._admin.topic_configs(sorted(counts))
+        settings = self._settings(sorted(counts))
         return [_summary(name, counts[name], bounds, settings[name]) for name in sorted(counts)]
+
+    def sizes(self) -> dict[str, int]:
+        """Look up the bytes that the replicas of each topic take on the brokers' disks, by one request to each broker.
+
+        Raises:
+            ClientError: This client may not ask, a broker did not answer, or its login is one that cannot ask this.
+        """
+        metadata = self._admin.cluster_metadata()
+        partitions = (partition for topic in metadata.topics.values() for partition in topic.partitions.values())
+        absent = {replica for partition in partitions for replica in partition.replicas} - metadata.brokers.keys()
+        if absent:
+            raise ClientError(
+                f"broker {', '.join(map(str, sorted(absent)))} is down, so that the bytes of its replicas are not known"
+            )
+        addresses = [BrokerAddress(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()]
+        return topic_sizes(addresses, client_settings(self._client))
 
     def details(self, topic: str) -> TopicDetails:
         """Look a topic up with its partitions and groups.
@@ -103,12 +122,21 @@ class TopicInspector:
         committed = committed_by_groups(self._client, names[:MAX_GROUPS], partitions)
         groups = [_group(name, offsets, bounds) for name, offsets in committed.items() if offsets]
         return TopicDetails(
-            _summary(topic, described.partitions, bounds, self._admin.topic_config(topic)),
+            _summary(topic, described.partitions, bounds, self._settings([topic])[topic]),
             _by_number(bounds.begin),
             _by_number(bounds.end),
             sorted(groups, key=lambda group: (-group.lag, group.group)),
             max(0, len(names) - MAX_GROUPS),
         )
+
+    def _settings(self, topics: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """Look up the settings of topics; none where this client may not see those of one of them."""
+        try:
+            return self._admin.topic_configs(topics)
+        except UnreachableError:
+            raise
+        except ClientError:
+            return {topic: {} for topic in topics}
 
     @functools.cached_property
     def _admin(self) -> KafkaAdmin:

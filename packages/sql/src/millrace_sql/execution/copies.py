@@ -31,17 +31,36 @@ class CopyJob(Job):
     Args:
         copy: The copy.
         on_end: Called once, when it has ended and that was noticed.
+        source: Name of the table that is copied.
+        target: Name of the table that it is copied into.
+        options: Options of the table that is copied.
+
+    Attributes:
+        copy: The copy.
+        source: Name of the table that is copied.
+        target: Name of the table that it is copied into.
+        options: Options of the table that is copied.
     """
 
-    def __init__(self, copy: EvolvingQuery, on_end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        copy: EvolvingQuery,
+        on_end: Callable[[], None],
+        source: Identifier,
+        target: Identifier,
+        options: Mapping[str, str],
+    ) -> None:
         super().__init__([copy.query], on_end)
-        self._copy = copy
+        self.copy = copy
+        self.source = source
+        self.target = target
+        self.options = options
 
     def status(self) -> JobStatus:
         """Return the state; a restart is none of its ends."""
-        if self._copy.exception() is not None:
+        if self.copy.exception() is not None:
             return JobStatus.FAILED
-        if not self._copy.await_termination(0):
+        if not self.copy.await_termination(0):
             return JobStatus.RUNNING
         return JobStatus.CANCELED if self._is_cancelled else JobStatus.FINISHED
 
@@ -51,13 +70,13 @@ class CopyJob(Job):
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for its end: see `Job.wait`."""
-        if not self._copy.await_termination(timeout_s):
+        if not self.copy.await_termination(timeout_s):
             return False
         self._stop()
         return True
 
     def _stop(self) -> None:
-        self._copy.stop()
+        self.copy.stop()
         super()._stop()
 
 
@@ -131,7 +150,7 @@ class CopyRunner:
         except BaseException:
             place.remove()
             raise
-        return CopyJob(copy, place.remove)
+        return CopyJob(copy, place.remove, source.identifier, name, described.options)
 
     def _definition(self, name: Identifier) -> TableDefinition:
         definition = self._catalogs.get(self._catalogs.resolve(name))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from millrace.contracts.jobs import JobDescription, JobTable
 from millrace.options.secrets import Properties
 from millrace_sql.definitions.model import shown
+from millrace_sql.execution.copies import CopyJob
 from millrace_sql.execution.inserts import PlannedInsert
 from millrace_sql.execution.jobs import Job
 from millrace_sql.execution.tables import BoundTable
@@ -47,12 +48,38 @@ class InsertJob:
         )
 
 
+class CopiedTable:
+    """The copy of CREATE TABLE ... AS TABLE, whose schema follows the messages of the other table.
+
+    Args:
+        job: Its query.
+    """
+
+    def __init__(self, job: CopyJob) -> None:
+        self._job = job
+
+    def describe(self) -> JobDescription:
+        """Describe the copy: see `millrace.contracts.jobs`."""
+        job, query = self._job, self._job.copy.query
+        source, target = shown(job.source), shown(job.target)
+        return JobDescription(
+            kind="sql",
+            name=query.name or str(query.id),
+            query_ids=(str(query.id),),
+            is_active=not job.has_ended(),
+            tables=(JobTable(source, schema_version=len(job.copy.changes)), JobTable(target)),
+            statement=f"CREATE TABLE {target} AS TABLE {source}",
+            kafka=_client_properties(job.options),
+        )
+
+
 def _kafka(scan: Scan) -> Mapping[str, str]:
     """Return Kafka's client properties of a table; none for a table of another connector."""
     origin = scan.table.origin
-    if not isinstance(origin, BoundTable):
-        return {}
-    options = origin.description.options
+    return _client_properties(origin.description.options) if isinstance(origin, BoundTable) else {}
+
+
+def _client_properties(options: Mapping[str, str]) -> Mapping[str, str]:
     if f"{_PREFIX}bootstrap.servers" not in options:
         return {}
     return Properties({name.removeprefix(_PREFIX): text for name, text in options.items() if name.startswith(_PREFIX)})

@@ -22,7 +22,7 @@ from millrace_sql.errors import SqlError
 from millrace_sql.execution.copies import CopyRunner
 from millrace_sql.execution.definitions import DefinitionRunner
 from millrace_sql.execution.inserts import InsertRunner, PlannedInsert
-from millrace_sql.execution.job_descriptions import InsertJob
+from millrace_sql.execution.job_descriptions import CopiedTable, InsertJob
 from millrace_sql.execution.jobs import Job
 from millrace_sql.execution.listings import ListingRunner
 from millrace_sql.execution.plans import JobPlanner
@@ -231,7 +231,9 @@ class StatementRunner:
     @run.register
     def _(self, statement: CreateTable) -> TableResult:
         if statement.as_table is not None:
-            result = TableResult(job=self._copies.run(statement, statement.as_table))
+            copy = self._copies.run(statement, statement.as_table)
+            JOBS.add(CopiedTable(copy))
+            result = TableResult(job=copy)
             if self.configuration.options.dml_sync or not self.configuration.is_streaming:
                 result.wait()
             return result

@@ -11,9 +11,8 @@ export async function jobsView() {
 
 function jobSection(job, at) {
   const heading = element("h2", {}, `${texts.jobKinds[job.kind]} `, link(`#/query/${job.queries[0]}`, job.name, `job-${at}`), " ", state(job.state));
-  const numbers = job.kind === "pipeline"
-    ? [[texts.columns.lag, count(job.lag)], [texts.schemaChanges, count(job.schemaChanges)], [texts.malformed, count(job.malformed)]]
-    : [[texts.columns.lag, count(job.lag)]];
+  const rows = [[texts.columns.lag, count(job.lag)], [texts.rowsRead, count(job.rowsRead)], [texts.rowsWritten, count(job.rowsWritten)]];
+  const numbers = job.kind === "pipeline" ? [...rows, [texts.schemaChanges, count(job.schemaChanges)], [texts.malformed, count(job.malformed)]] : rows;
   return element("section", {}, heading, figures(numbers), tablesOf(job),
     job.statement ? code(job.statement) : null,
     job.plan ? foldable(texts.plan, `plan-${at}`, code(job.plan)) : null,
@@ -22,10 +21,14 @@ function jobSection(job, at) {
 
 function tablesOf(job) {
   if (!job.tables.length) return empty(texts.noTables);
-  if (job.kind === "sql") return element("p", {}, `${texts.tables}: ${job.tables.map((table) => table.name).join(", ")}`);
+  if (job.kind === "sql") return element("p", {}, `${texts.tables}: ${job.tables.map(nameOf).join(", ")}`);
   const rows = job.tables.map((table) => [
     table.name, count(table.changes), duration(table.age_ms), count(table.schema_version),
     table.paused === null ? state("running") : [state("paused"), " ", element("small", {}, `${table.paused} (${count(table.collected)} ${texts.collected})`)],
   ]);
   return cards(Object.values(texts.tableColumns), rows, texts.tables);
+}
+
+function nameOf(table) {
+  return table.schema_version === null ? table.name : `${table.name} (${texts.tableColumns.version.toLowerCase()} ${count(table.schema_version)})`;
 }

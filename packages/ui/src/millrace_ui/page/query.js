@@ -23,7 +23,7 @@ export async function queryView(id) {
     sinkSection(query.sink, path),
     query.sink && transactionsOf(query.sink) ? part(`exactly-once-${id}`, () => exactlyOncePart(id)) : null,
     partitionsSection(query, path),
-    schemaSection(query.pipeline, path),
+    query.pipeline ? pipelineSection(query.pipeline, path) : schemaSection(query, path),
     part(`plan-${id}`, () => planPart(id)),
   ];
 }
@@ -115,11 +115,11 @@ function optionsOf(part) {
   ];
 }
 
-// Loads each time that it is opened
+// Loads each time that it is opened, and again on request while it is
 function loadable(title, id, path, draw, shown, failed = "") {
   const content = element("div", { "aria-live": "polite" });
   const node = foldable(title, id, content, command(shown, path));
-  node.addEventListener("toggle", async () => {
+  const load = async () => {
     if (!node.open) return;
     content.replaceChildren(element("p", {}, texts.loading));
     try {
@@ -127,8 +127,9 @@ function loadable(title, id, path, draw, shown, failed = "") {
     } catch (error) {
       content.replaceChildren(failed, problem(error.message));
     }
-  });
-  return { node };
+  };
+  node.addEventListener("toggle", load);
+  return { node, load };
 }
 
 function exactlyOncePart(id) {
@@ -179,11 +180,34 @@ function partitionsSection(query, path) {
   return section(title, wide(names.map(([, name]) => name), rows, texts.partitions), command(texts.commands.lag, path));
 }
 
-function schemaSection(pipeline, path) {
-  if (!pipeline) return null;
+function pipelineSection(pipeline, path) {
   const { name, version } = texts.tableColumns;
   const rows = pipeline.schemaVersions.map(([table, number]) => [table, count(number)]);
   return section(`${texts.schemaChanges}: ${count(pipeline.schemaChanges)}`,
     rows.length ? wide([name, version], rows, texts.schemaChanges) : empty(texts.noTables),
     element("p", {}, link("#/jobs", texts.views.jobs)), command(texts.commands.pipeline, path));
+}
+
+// Whose columns follow messages, and whose do not
+function schemaSection(query, path) {
+  if (!query.topics.length) return null;
+  const { schema } = query;
+  if (!schema) return section(texts.schema, empty(texts.noSchema), command(texts.commands.schema, path));
+  const changes = part(`schema-${query.id}`, () => schemaPart(query.id), (made) => made.show(schema.version));
+  return section(texts.schema,
+    figures([[texts.tableColumns.name, schema.table], [texts.tableColumns.version, count(schema.version)], [texts.restarts, count(schema.restarts)]]),
+    element("p", {}, schema.isStatic ? texts.schemaStatic : texts.schemaFollows), changes);
+}
+
+function schemaPart(id) {
+  const names = Object.values(texts.schemaColumns);
+  const row = (change) => [change.version, texts.schemaKinds[change.kind], change.columns.join(", "), change.cause];
+  const draw = (found) => [wide(names, found.changes.map(row), texts.schemaChanges)];
+  const { node, load } = loadable(texts.schemaChanges, `schema-of-${id}`, `api/queries/${id}/schema`, draw, texts.commands.schema);
+  let shown = null;
+  const show = (version) => {
+    if (version !== shown) load();
+    shown = version;
+  };
+  return { node, show };
 }

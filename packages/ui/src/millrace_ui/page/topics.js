@@ -8,16 +8,29 @@ const FILTERS = ["format", "where", "columns", "registry", "count"];
 export async function topicsView(facts) {
   const title = element("h1", {}, texts.views.topics);
   if (!facts.servers) return [title, empty(texts.noCluster)];
-  const topics = await fetched("api/topics");
+  const { topics, bytesUnknown } = await fetched("api/topics");
   if (!topics.length) return [title, empty(texts.noTopics), command(texts.commands.topics(facts.servers))];
   const rows = topics.map((topic) => [
     link(`#/topic/${encodeURIComponent(topic.name)}`, topic.name, `topic-${topic.name}`),
-    count(topic.partitions), count(topic.offsets), retention(topic), topic.cleanupPolicy ?? "–",
+    count(topic.partitions), count(topic.offsets), bytesOf(topic), retention(topic), topic.cleanupPolicy ?? "–",
   ]);
-  return [title, cards(Object.values(texts.topicColumns), rows, texts.views.topics), command(texts.commands.topics(facts.servers), "api/topics")];
+  return [
+    title, unknownBytes(bytesUnknown), cards(Object.values(texts.topicColumns), rows, texts.views.topics),
+    command(texts.commands.topics(facts.servers), "api/topics"), command(texts.commands.allOffsets(facts.servers)), command(texts.commands.bytes(facts.servers)),
+  ];
 }
 
+function bytesOf(topic) {
+  return topic.bytes === null ? "–" : size(topic.bytes);
+}
+
+function unknownBytes(reason) {
+  return reason ? element("p", { class: "notes" }, `${texts.bytesUnknown} ${reason}`) : null;
+}
+
+// A topic always has a policy, unless its settings may not be seen
 function retention(topic) {
+  if (topic.cleanupPolicy === null) return "–";
   return topic.retentionMs === null ? texts.forever : duration(topic.retentionMs);
 }
 
@@ -30,7 +43,9 @@ export async function topicView(name, query, facts, signal) {
   return [
     element("p", {}, link("#/topics", `← ${texts.allTopics}`, "back")),
     element("h1", {}, name),
-    figures([[texts.topicColumns.partitions, count(topic.partitions)], [texts.topicColumns.offsets, count(topic.offsets)], [texts.topicColumns.retention, retention(topic)], [texts.groups, count(topic.groups.length)]]),
+    figures([[texts.topicColumns.partitions, count(topic.partitions)], [texts.topicColumns.offsets, count(topic.offsets)], [texts.topicColumns.bytes, bytesOf(topic)], [texts.topicColumns.retention, retention(topic)], [texts.groups, count(topic.groups.length)]]),
+    unknownBytes(topic.bytesUnknown),
+    command(texts.commands.bytes(facts.servers), path),
     messagesSection(name, path, asked, topic, facts, signal),
     groupsSection(topic, path, facts),
     section(texts.partitions, wide(Object.values(texts.rangeColumns), topic.ranges.map((one) => [one.partition, one.begin, one.end, one.offsets]), texts.partitions), command(texts.commands.offsets(facts.servers, name), path)),

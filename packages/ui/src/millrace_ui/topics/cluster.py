@@ -7,12 +7,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from millrace.errors import MillraceError
 from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties, is_secret
 from millrace.sampling import TopicDetails, TopicInspector, TopicSummary, retention_of, take_client_properties
 
 MAX_AGE_S = 3.0
 """The seconds for which an answer of the brokers is shown again, so that several open pages cost as much as one."""
+
+# No topic has such a name
+_ALL = " all"
+_SIZES = " sizes"
 
 T = TypeVar("T")
 
@@ -40,13 +45,18 @@ class Cluster:
         """The brokers to connect to first."""
         return str(self.properties["bootstrap.servers"])
 
-    def topics(self) -> list[dict[str, Any]]:
-        """Return all topics in short.
+    def topics(self) -> dict[str, Any]:
+        """Return all topics in short, and why their bytes are not known, where they are not.
 
         Raises:
             ClientError: The brokers refused, or did not answer.
         """
-        return self._once("", lambda: [_summary(topic) for topic in self._lookup.summaries()])
+        topics = self._once(_ALL, lambda: [_summary(topic) for topic in self._lookup.summaries()])
+        sizes, problem = self._once(_SIZES, self._sizes)
+        return {
+            "topics": [{**topic, "bytes": sizes.get(topic["name"])} for topic in topics],
+            "bytesUnknown": problem,
+        }
 
     def topic(self, name: str) -> dict[str, Any]:
         """Return a topic with its partitions, settings and groups.
@@ -54,7 +64,16 @@ class Cluster:
         Raises:
             UnknownTopicError, ClientError: There is no such topic, or the brokers did not answer.
         """
-        return self._once(name, lambda: _details(self._lookup.details(name)))
+        topic = self._once(name, lambda: _details(self._lookup.details(name)))
+        sizes, problem = self._once(_SIZES, self._sizes)
+        return {**topic, "bytes": sizes.get(name), "bytesUnknown": problem}
+
+    def _sizes(self) -> tuple[dict[str, int], str | None]:
+        """Look up the bytes of all topics at once; brokers of clusters that others run often refuse to tell them."""
+        try:
+            return self._lookup.sizes(), None
+        except MillraceError as error:
+            return {}, str(error)
 
     def _once(self, key: str, look_up: Callable[[], T]) -> T:
         with self._lock:

@@ -1,0 +1,68 @@
+"""Send single requests in Kafka's own protocol, for what the client library cannot ask.
+
+Formats of requests: https://kafka.apache.org/protocol#protocol_messages.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import struct
+
+TIMEOUT_S = 2.0
+
+NO_ERROR = 0
+NO_TAGS = b"\0"
+
+_CORRELATION_ID = 1
+_CLIENT_ID = b"millrace"
+_LARGEST_ANSWER = 100_000_000
+
+
+class NotKafkaError(Exception):
+    """A server does not answer as a Kafka broker does."""
+
+
+def connect(host: str, port: int) -> socket.socket:
+    """Open a TCP connection; OSError where it is refused or takes too long."""
+    return socket.create_connection((host, port), TIMEOUT_S)
+
+
+def ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:
+    """Send a request, and return the body of its answer.
+
+    Args:
+        connection: A connection to a broker.
+        api: The key of the request.
+        version: Its version.
+        body: What follows the client id; in versions with tags, those of the header first.
+
+    Returns:
+        What follows the correlation id; in versions with tags, those of the header first.
+
+    Raises:
+        NotKafkaError: There was no answer, or one that no broker gives.
+    """
+    header = struct.pack(">hhih", api, version, _CORRELATION_ID, len(_CLIENT_ID)) + _CLIENT_ID
+    request = header + body
+    try:
+        connection.settimeout(TIMEOUT_S)
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        size, correlation = struct.unpack(">ii", _receive(connection, 8))
+        if correlation != _CORRELATION_ID or not 4 <= size <= _LARGEST_ANSWER:
+            raise NotKafkaError
+        return _receive(connection, size - 4)
+    except ssl.SSLError:
+        raise
+    except (OSError, struct.error) as error:
+        raise NotKafkaError from error
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        block = connection.recv(min(size - len(received), 1_000_000))
+        if not block:
+            raise NotKafkaError
+        received += block
+    return bytes(received)
