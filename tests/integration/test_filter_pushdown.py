@@ -188,6 +188,10 @@ def test_sql_pushes_filters_by_itself(spark, connection, broker, make_topic):
             'properties.bootstrap.servers' = '{connection["properties.bootstrap.servers"]}');
     """)
 
+    explained = env.explain_sql("SELECT id FROM half_bad WHERE part = 1 AND id > 0")
+    assert explained.endswith("== Filters By Which Fewer Offsets Are Read ==\nhalf_bad: partition in (1)"), explained
+    assert "Filters By Which" not in env.explain_sql("SELECT id FROM half_bad WHERE id > 0")
+
     # The malformed message is not read
     assert list(env.execute_sql("SELECT id FROM half_bad WHERE part = 1").collect()) == [(1,)]
     # Spark may read the table in two places

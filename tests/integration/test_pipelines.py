@@ -294,6 +294,19 @@ def test_malformed_messages_are_collected_and_tolerated_up_to_a_number(spark, co
         run_once(spark, PipelineJob(strict, RecordingSink(), ALL), tmp_path / "c")
 
 
+def test_malformed_messages_are_tolerated_up_to_a_run_and_a_share(spark, connection, broker, make_topic, tmp_path):
+    origin = make_topic()
+    sound = [change("c", "t", after={"id": number}) for number in range(97)]
+    produce(broker.bootstrap_servers, origin, [*sound, *[{"value": b"{"}] * 3])
+    for name, limit, problem in (
+        ("dirty-data.max-consecutive", "2", "malformed messages one after another in a partition: 3, more than"),
+        ("dirty-data.max-ratio", "2 %", "3 of 100 messages are malformed, a larger share than"),
+    ):
+        source = source_of(connection, origin, **{"ingestion.ignore-errors": "true", name: limit})
+        with pytest.raises(StreamingQueryException, match=problem):
+            run_once(spark, PipelineJob(source, RecordingSink(), ALL), tmp_path / name)
+
+
 def test_malformed_messages_may_go_to_a_table_of_the_sink(spark, connection, broker, make_topic, tmp_path):
     origin = make_topic()
     produce(broker.bootstrap_servers, origin, [{"value": b"{", "key": b"k"}, change("c", "t", after={"id": 1})])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import pickle
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +18,8 @@ from millrace.testing import FormatSuite
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
 from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.registry.frame import frame_of
+from support.names import unique_name
+from support.registry_messages import read, write
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded, framed
 from unit.formats.conformance_rows import SCALAR_ROWS, NestedRows
@@ -162,6 +165,52 @@ def test_schemas_may_refer_to_others(registry: Any, options: AvroRegistryOptions
     assert decoded.rows.to_pylist() == [
         {"price": {"cents": 5, "currency": "USD"}, "again": {"cents": 7, "currency": "EUR"}}
     ]
+
+
+def test_messages_are_records_of_a_union_or_of_a_schema_that_is_a_reference(
+    registry: Any, options: AvroRegistryOptions, subject: str
+) -> None:
+    paid = record({"name": "id", "type": "long"}, {"name": "cents", "type": "int"}, name="Paid")
+    sent = record({"name": "id", "type": "long"}, {"name": "by", "type": "string"}, name="Sent")
+    references = []
+    for schema in (paid, sent):
+        name = f"shop.{schema['name']}"
+        registry.register(f"{subject}-{name}", schema)
+        references.append({"name": name, "subject": f"{subject}-{name}", "version": 1})
+    union = registry.register(subject, ["null", "shop.Paid", "shop.Sent"], references=references)
+    reference = registry.register(f"{subject}-reference", "shop.Sent", references=references[1:])
+    messages = [frame_of(union) + body for body in (b"\x02\x0e\x06", b"\x04\x10\x04me", b"\x00")]
+    messages.append(frame_of(reference) + b"\x12\x04me")
+    format_ = AvroConfluentFormat(replace(options, subject=subject))
+
+    columns = format_.default_schema()
+    assert columns == pa.schema([("id", pa.int64()), ("cents", pa.int32()), ("by", pa.string())])
+    decoded = format_.decoder(columns).decode(Payloads(messages))
+    assert decoded.rows.to_pylist() == [
+        {"id": 7, "cents": 3, "by": None},
+        {"id": 8, "cents": None, "by": "me"},
+        {"id": 9, "cents": None, "by": "me"},
+    ]
+    of_reference = AvroConfluentFormat(replace(options, subject=f"{subject}-reference"))
+    assert of_reference.default_schema() == pa.schema([("id", pa.int64()), ("by", pa.string())])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "subjects"),
+    [("record", ["shop.Order"]), ("topic-record", ["{}-shop.Order"]), ("associated", ["{}-value"])],
+)
+def test_subjects_are_named_as_the_strategy_says(
+    registry: Any, options: AvroRegistryOptions, strategy: Any, subjects: list[str]
+) -> None:
+    topic = unique_name("named")
+    schema = json.dumps(record({"name": "id", "type": "long"}, name="Order"))
+    format_ = AvroConfluentFormat(replace(options, schema=schema, subject=None, subject_name_strategy=strategy))
+    before = set(registry.ask("GET", "subjects"))
+    rows = pa.RecordBatch.from_pylist([{"id": 7}], pa.schema([("id", pa.int64())]))
+    assert read(format_, rows.schema, write(format_, topic, rows)) == [{"id": 7}]
+    # Other tests may have registered the record
+    assert set(registry.ask("GET", "subjects")) - before <= {subject.format(topic) for subject in subjects}
+    assert registry.versions(subjects[0].format(topic)) >= 1
 
 
 def test_a_schema_that_is_not_avro_is_an_error(registry: Any, options: AvroRegistryOptions, subject: str) -> None:

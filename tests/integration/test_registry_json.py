@@ -14,7 +14,7 @@ from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSe
 from confluent_kafka.serialization import MessageField
 from confluent_kafka.serialization import SerializationContext as ClientContext
 
-from millrace.contracts import Format, Payloads
+from millrace.contracts import Format, Payloads, SerializationContext
 from millrace.errors import OptionsError, RegistryError
 from millrace.testing import FormatSuite
 from millrace_formats.json.confluent_format import JsonConfluentFormat
@@ -73,6 +73,24 @@ def test_messages_of_three_versions_are_read_together(registry: Any, topic: str)
     for order in ([0, 1, 2], [2, 2, 0, 1, 2, 0], [1] * 40 + [0] * 40 + [2, 1]):
         rows = read(format_of(registry), columns, [messages[version] for version in order])
         assert rows == [expected[version] for version in order]
+
+
+def test_messages_are_of_one_of_several_schemas_that_are_references(registry: Any, topic: str) -> None:
+    for name, part in (("paid", {"cents": {"type": "integer"}}), ("sent", {"by": {"type": "string"}})):
+        registry.register_text(f"{topic}-{name}", schema_of(id={"type": "integer"}, **part), "JSON")
+    head = {"$schema": "http://json-schema.org/draft-07/schema#"}
+    union = json.dumps({**head, "oneOf": [{"$ref": "paid.json"}, {"$ref": "sent.json"}]})
+    references = [(f"{name}.json", f"{topic}-{name}") for name in ("paid", "sent")]
+    schema_id = registry.register_text(f"{topic}-value", union, "JSON", references)
+    format_ = format_of(registry)
+
+    columns = format_.default_schema_for(SerializationContext(topic))
+    assert columns == pa.schema([("id", pa.int64()), ("cents", pa.int64()), ("by", pa.string())])
+    messages = [frame_of(schema_id) + text for text in (b'{"id": 7, "cents": 3}', b'{"id": 8, "by": "me"}')]
+    assert read(format_, columns, messages) == [
+        {"id": 7, "cents": 3, "by": None},
+        {"id": 8, "cents": None, "by": "me"},
+    ]
 
 
 def test_bad_messages_and_tombstones_shift_no_row(registry: Any, topic: str) -> None:

@@ -60,6 +60,12 @@ def check_stream(rows: DataFrame, output_mode: str) -> None:
     jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(plan, mode)
 
 
+def optimize(rows: DataFrame) -> None:
+    """Let Spark optimize a batch, which pushes filters to its sources; do nothing in a session of Spark Connect."""
+    if getattr(rows.sparkSession, "_jvm", None) is not None:
+        rows._jdf.queryExecution().optimizedPlan()
+
+
 def require_own_driver(spark: SparkSession, purpose: str) -> None:
     """Check that callbacks of a stream run in this process, with all that they hold.
 

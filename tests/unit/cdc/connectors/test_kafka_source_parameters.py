@@ -16,6 +16,7 @@ from millrace_cdc.connectors.kafka import reading
 from millrace_cdc.connectors.kafka.reading import MICRO_BATCH_RECORDS
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.extra_columns import ExtraColumns
+from millrace_cdc.runtime.malformed_limits import MalformedLimits
 from millrace_cdc.runtime.progress import PartitionOrder
 from millrace_cdc.runtime.task_reports import TableReport, TaskFindings
 
@@ -114,17 +115,22 @@ for format_, given in {"debezium-json": {}, "debezium-avro-confluent": AVRO}.ite
     PARSED[name] = ({**given, name: "null"}, "options.out_of_range", "null")
 
 
-def source(**given: str) -> KafkaPipelineSource:
+def unchecked_source(**given: str) -> KafkaPipelineSource:
     parser = OptionParser("source", {name: text for name, text in {**REQUIRED, **given}.items() if text})
     options = parser.take(KafkaPipelineSource.Options)
     parser.finish()
-    made = KafkaPipelineSource(options)
+    return KafkaPipelineSource(options)
+
+
+def source(**given: str) -> KafkaPipelineSource:
+    made = unchecked_source(**given)
     assert not list(made.problems())
     return made
 
 
 def test_every_parameter_is_here():
-    here = {"scan.max.pre.fetch.records", "scan.value.initial-schemas.ddls", "ingestion.error-tolerance.max-count"}
+    limits = {"ingestion.error-tolerance.max-count", "dirty-data.max-ratio", "dirty-data.max-consecutive"}
+    here = {"scan.max.pre.fetch.records", "scan.value.initial-schemas.ddls", *limits}
     declared = {info.name for info in options_of(KafkaPipelineSource.Options).values()}
     assert declared == here | READ.keys() | PARSED.keys()
 
@@ -192,7 +198,23 @@ def test_initial_schemas():
 def test_the_number_of_tolerated_messages():
     name = "ingestion.error-tolerance.max-count"
     # Without ingestion.ignore-errors it has no effect, as in the reference
-    assert [source(**{name: text}).tolerated_messages for text in ("", "-1", "0", "1000")] == [None, None, 0, 1000]
+    counts = [source(**{name: text}).malformed_limits.count for text in ("", "-1", "0", "1000")]
+    assert counts == [None, None, 0, 1000]
+
+
+def test_limits_by_share_and_by_run():
+    made = source(
+        **{"ingestion.ignore-errors": "true", "dirty-data.max-ratio": "1 %", "dirty-data.max-consecutive": "5"}
+    )
+    assert made.malformed_limits == MalformedLimits(ratio=0.01, consecutive=5)
+    assert made.parser_settings.counts_runs
+
+
+@pytest.mark.parametrize("name", ["dirty-data.max-ratio", "dirty-data.max-consecutive"])
+def test_a_limit_needs_that_malformed_messages_are_skipped(name):
+    (problem,) = unchecked_source(**{name: "1"}).problems()
+    assert problem.option == name
+    assert "requires 'ingestion.ignore-errors: true'" in problem.sentence
 
 
 def test_a_plan_is_told_which_messages_are_looked_at():

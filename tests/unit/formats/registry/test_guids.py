@@ -37,7 +37,7 @@ def options_of(kind: Any) -> Any:
 
 def client_of(name: str, options: Any) -> Any:
     """Return Confluent's own client of the registry in memory that a format asks."""
-    return registry_client(name, options)._client
+    return registry_client(name, options).library
 
 
 def headed(serializer: Any, value: Any) -> bytes:

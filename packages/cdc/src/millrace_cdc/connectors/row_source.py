@@ -19,11 +19,6 @@ class RowSource(MessageSource):
         """The settings of the parser of its messages."""
         return ParserSettings(FORMAT, FormatOptions())
 
-    @property
-    def tolerated_messages(self) -> int | None:
-        """None: see `MessageSource.tolerated_messages`."""
-        return None
-
     def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Return none: columns are given, or those of the first changes."""
         return {}

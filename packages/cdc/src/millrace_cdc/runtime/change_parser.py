@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow as pa
 from millrace.change_dialects import SkipReason
 from millrace.contracts import DeadLetter
 from millrace.errors import MalformedMessageError, SchemaError
+from millrace.monitoring.malformed_runs import MalformedRuns
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
     Observation,
@@ -94,6 +95,7 @@ class ChangeParser:
         schemas = self._settings.schemas_of(batch)
         fast = self._fast_parser if is_text(batch.column("value")) else None
         unreadable = () if fast is None else fast.unreadable(values)
+        malformed: set[int] = set()
         for index, value in enumerate(values):
             if fast is not None and value is not None and index not in unreadable:
                 parsed = fast.parse(topics[index], value)
@@ -102,11 +104,17 @@ class ChangeParser:
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
             message = None if messages is None else messages[index]
+            malformed_before = self.report.malformed
             for change in self.changes(place, value, keys[index], message, schemas[index] if schemas else IN_PAYLOADS):
                 for old, new in change.rows:
                     before, after = (None if image is None else exact_json.encode(image) for image in (old, new))
                     columns.add(index, change.table, change.operation, before, after, change.kept_columns)
             self._keep_letters(batch, index)
+            if self.report.malformed > malformed_before:
+                malformed.add(index)
+        self.report.messages += len(values)
+        if self._settings.counts_runs:
+            self._count_runs(topics, partitions, offsets, malformed)
         taken = batch if columns.rows == list(range(len(values))) else batch.take(pa.array(columns.rows, pa.int64()))
         self._count(taken, columns.tables)
         return columns.to_batch(taken)
@@ -225,6 +233,17 @@ class ChangeParser:
             for letter in self._message_letters:
                 self._letters.add(letter, messages, row)
         self._message_letters = []
+
+    def _count_runs(
+        self, topics: Sequence[str], partitions: Sequence[int], offsets: Sequence[int], malformed: Container[int]
+    ) -> None:
+        """Count malformed messages one after another, partition by partition."""
+        rows: dict[tuple[str, int], list[int]] = {}
+        for index, partition in enumerate(zip(topics, partitions, strict=True)):
+            rows.setdefault(partition, []).append(index)
+        for partition, indexes in rows.items():
+            runs = MalformedRuns.of([index in malformed for index in indexes])
+            self.report.runs[partition, offsets[indexes[0]]] = runs
 
     def _note_truncation(self, place: Place, table: str) -> None:
         report = self._report(table)

@@ -193,9 +193,9 @@ def start_pipeline(
     if store.load_initial() is None:
         evolution = SchemaEvolution(settings, planner, pauses=job.pauses)
         store.save_initial(initial_state(job.source, parser, evolution).to_text())
-    states, tolerated = PipelineStates(store, settings, planner), job.source.tolerated_messages
+    states, limits = PipelineStates(store, settings, planner), job.source.malformed_limits
     retries = SinkRetries(job.max_retries, partial(_has_running_query, session))
-    batches = MicroBatches(parser, planner, settings, job.sink, states, transforms, tolerated, retries, request)
+    batches = MicroBatches(parser, planner, settings, job.sink, states, transforms, limits, retries, request)
     writer = messages.writeStream.foreachBatch(batches.process)
     writer = writer.option("checkpointLocation", checkpoint_location)
     if job.name is not None:

@@ -10,10 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from millrace.contracts import PipelineSink
-from millrace.errors import MessageError
 from millrace_cdc.rows.change_records import CHANGE_COLUMNS
 from millrace_cdc.runtime.change_parser import parse_stage
 from millrace_cdc.runtime.change_writing import ChangeWriter, ParsedChanges
+from millrace_cdc.runtime.malformed_limits import MalformedCounts, MalformedLimits
 from millrace_cdc.runtime.message_keys import KeyWarnings
 from millrace_cdc.runtime.micro_batch_states import MicroBatchStates
 from millrace_cdc.runtime.parser_settings import ParserSettings
@@ -68,7 +68,7 @@ class MicroBatches:
         sink: The sink.
         states: Keeps the schemas.
         transforms: Transforms rows.
-        tolerated: The number of malformed messages that are skipped; None for any.
+        limits: Limits of the malformed messages that are skipped.
         retries: Retries of the sink.
         request: The tables to pause, and those that go on.
     """
@@ -81,7 +81,7 @@ class MicroBatches:
         sink: PipelineSink,
         states: PipelineStates,
         transforms: RowTransforms,
-        tolerated: int | None,
+        limits: MalformedLimits,
         retries: SinkRetries,
         request: PauseRequest = NO_REQUEST,
     ) -> None:
@@ -91,7 +91,7 @@ class MicroBatches:
         self._planner = planner
         self._settings = evolution
         self._sink = sink
-        self._tolerated = tolerated
+        self._malformed = MalformedCounts(limits)
         self._retries = retries
         self._tables = TableSchemas()
         self._failures = TableFailures(planner, parser)
@@ -113,7 +113,7 @@ class MicroBatches:
         with self._parse(messages, before, batch) as micro_batch:
             # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
             state = self._states.after(before, micro_batch.reports, batch)
-            self._check_malformed(state)
+            self._malformed.add(micro_batch.reports, state.malformed)
             self._collect(micro_batch, before, state)
             # 4. The sink's tables change before the rows that need it
             state, changes = self._without_failing_tables(micro_batch, state, self._apply, is_change=True)
@@ -190,10 +190,3 @@ class MicroBatches:
                 logger.error("table %r is paused, and its messages go to the collector of dirty data: %s", name, reason)
             self.progress.collected.update(collect_tables(micro_batch.messages, self._parser, paused))
         self.progress.paused = dict(state.paused)
-
-    def _check_malformed(self, state: SchemaState) -> None:
-        if self._tolerated is not None and state.malformed > self._tolerated:
-            raise MessageError(
-                f"{state.malformed} messages are malformed, more than 'ingestion.error-tolerance.max-count' allows "
-                f"({self._tolerated})"
-            )

@@ -47,6 +47,7 @@ class ParserSettings:
         strategy: ``continuous``, or ``static`` for tables that keep their first columns.
         max_columns: Maximum number of columns of a table.
         skips_malformed: Whether malformed messages are skipped and counted.
+        counts_runs: Whether those one after another are counted, too.
         collector: Collects them; None where nothing does.
         client: Properties of the Kafka client of a collector that writes to topics; None without one.
         has_headers: Whether the source's messages have the column of headers that collectors get too.
@@ -67,6 +68,7 @@ class ParserSettings:
     strategy: Literal["continuous", "static"] = "continuous"
     max_columns: int = 2_000
     skips_malformed: bool = False
+    counts_runs: bool = False
     collector: PluginRef | None = None
     client: Properties | None = None
     has_headers: bool = False

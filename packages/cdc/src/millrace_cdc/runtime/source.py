@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from millrace.contracts import PipelineSource, SampledMessage
+from millrace_cdc.runtime.malformed_limits import MalformedLimits
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,6 +71,6 @@ class MessageSource(PipelineSource):
         return None
 
     @property
-    @abstractmethod
-    def tolerated_messages(self) -> int | None:
-        """The number of malformed messages that are skipped before one more ends the pipeline; None for any."""
+    def malformed_limits(self) -> MalformedLimits:
+        """The limits of the malformed messages that are skipped; none by default."""
+        return MalformedLimits()

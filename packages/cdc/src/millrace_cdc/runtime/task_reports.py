@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from millrace.change_dialects import SkipReason
+from millrace.monitoring.malformed_runs import MalformedRuns
 from millrace.wording import counted
 
 
@@ -73,6 +74,9 @@ class TaskFindings:
         failed: For tables that cannot change as they need, the place and the reason of the first failure.
         collected: For tables that are paused, the number of messages that went to the collector.
         skipped: The number of messages that were skipped for each reason.
+        messages: The number of messages.
+        runs: The malformed messages in a row, by partition and the first offset of some messages of it; empty where
+            nothing limits them.
     """
 
     tables: dict[str, TableReport] = field(default_factory=dict)
@@ -80,6 +84,8 @@ class TaskFindings:
     failed: dict[str, tuple[Place, str]] = field(default_factory=dict)
     collected: Counter[str] = field(default_factory=Counter)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
+    messages: int = 0
+    runs: dict[tuple[tuple[str, int], int], MalformedRuns] = field(default_factory=dict)
 
 
 def describe_skipped(skipped: Mapping[SkipReason, int]) -> str:

@@ -13,6 +13,7 @@ from millrace.contracts.format import (
     Encoder,
     Format,
     MalformedMessage,
+    SchemaRegistryFormat,
     SerializationContext,
 )
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, HeaderFilterOptions, is_headers
@@ -102,6 +103,7 @@ __all__ = [
     "ScanContext",
     "SchemaChangeType",
     "SchemaInference",
+    "SchemaRegistryFormat",
     "SerializationContext",
     "SinkCapabilities",
     "SinkContext",

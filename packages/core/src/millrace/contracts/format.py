@@ -143,6 +143,25 @@ class Format(Plugin, ABC):
         return self.encoder(schema)
 
 
+class SchemaRegistryFormat(Format):
+    """A format whose schemas a registry has, in the API of Confluent's schema registry."""
+
+    @abstractmethod
+    def request(self, path: str, body: object = None) -> Any:
+        """Send a request to the registry, with the login and the TLS settings of the format's options.
+
+        Args:
+            path: The path behind the registry's URL, such as ``schemas/ids/7``.
+            body: The content to post, as JSON; None for a request that only reads.
+
+        Returns:
+            The parsed answer; None if the registry does not have what is requested.
+
+        Raises:
+            RegistryError: The registry refuses, or could not be asked.
+        """
+
+
 class ConnectMessage(NamedTuple):
     """A message in the form of Kafka Connect's JSON converter.
 

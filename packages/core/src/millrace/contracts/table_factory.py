@@ -133,6 +133,8 @@ class ScanContext:
             restart: ``millrace.streams.stream_reader`` names the source by it if the session demands names.
         reads_once: For a batch, whether one place of one query reads the rows, so that the source may leave rows out by
             the filters that Spark pushes to it.
+        filter_report: For EXPLAIN of a batch, a file to which the source writes the filters by which it leaves rows
+            out.
     """
 
     streaming: bool
@@ -140,6 +142,7 @@ class ScanContext:
     state_location: str | None = None
     source_name: str = "table"
     reads_once: bool = False
+    filter_report: str | None = None
 
 
 @dataclass(frozen=True)

@@ -254,6 +254,11 @@ class SourceOptions(RangeOptions):
         "as it has now, so that a filter such as key = X'01' reads one partition: default for that of Kafka's "
         "clients, or a partitioner plugin that decides by the key (an addition).",
     )
+    filter_report: str | None = option(
+        "scan.filter-pushdown.report",
+        default=None,
+        doc="With scan.filter-pushdown: a file of the driver for the filters that change the offsets (an addition).",
+    )
     include_headers: bool = option(
         "includeHeaders",
         default=False,

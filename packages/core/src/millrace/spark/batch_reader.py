@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -45,4 +46,8 @@ class FilteringBatchReader(BatchReader):
             pushed = PushedFilters.of(filters, self._config)
             self._conditions = pushed.conditions
             logger.info("filters by which fewer offsets are read: %s", pushed.description)
+            report = self._config.options.filter_report
+            if report is not None and pushed.conditions:
+                # Spark calls this in a process of its own
+                Path(report).write_text(pushed.description)
             return pushed.remaining

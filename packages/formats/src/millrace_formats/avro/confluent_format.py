@@ -9,6 +9,7 @@ from millrace_formats.avro.registry.codec import RegistryCodec, check_libraries
 from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.writer.encoder import AvroEncoder
 from millrace_formats.registry.format import RegistryFormat
+from millrace_formats.registry.subjects import SubjectName
 
 _NAME = "avro-confluent"
 
@@ -22,6 +23,7 @@ class AvroConfluentFormat(RegistryFormat):
 
     Options = AvroRegistryOptions
     options: AvroRegistryOptions
+    name = _NAME
 
     @classmethod
     def check_requirements(cls) -> None:
@@ -34,7 +36,7 @@ class AvroConfluentFormat(RegistryFormat):
         codec.check(schema)
         return codec.decoder(schema)
 
-    def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+    def _encoder(self, schema: pa.Schema, subject: SubjectName) -> Encoder:
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
         return AvroEncoder(_NAME, schema, codec.writer(schema, subject))

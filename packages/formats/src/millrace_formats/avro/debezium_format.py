@@ -23,6 +23,7 @@ from millrace_formats.avro.registry.options import DebeziumAvroOptions
 from millrace_formats.avro.registry.schemas import avro_registry
 from millrace_formats.avro.writer.encoder import RowWriter
 from millrace_formats.registry.format import RegistryFormat
+from millrace_formats.registry.subjects import SubjectName
 from millrace_formats.shared.insert_only import check_insertions
 
 _NAME = "debezium-avro-confluent"
@@ -33,6 +34,7 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
 
     Options = DebeziumAvroOptions
     options: DebeziumAvroOptions
+    name = _NAME
 
     @property
     def upserts(self) -> bool:
@@ -60,7 +62,7 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
         """Return a reader of changes with the types of their writers' schemas."""
         return ConnectMessages(lambda: avro_registry(_NAME, self.options)).read
 
-    def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+    def _encoder(self, schema: pa.Schema, subject: SubjectName) -> Encoder:
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
         # Flink registers a nullable envelope

@@ -9,6 +9,7 @@ from millrace_formats.json.registry.codec import JsonRegistryCodec
 from millrace_formats.json.registry.options import JsonRegistryOptions
 from millrace_formats.registry.client import check_client_installed
 from millrace_formats.registry.format import RegistryFormat
+from millrace_formats.registry.subjects import SubjectName
 
 _NAME = "json-confluent"
 
@@ -22,6 +23,7 @@ class JsonConfluentFormat(RegistryFormat):
 
     Options = JsonRegistryOptions
     options: JsonRegistryOptions
+    name = _NAME
 
     @classmethod
     def check_requirements(cls) -> None:
@@ -33,7 +35,7 @@ class JsonConfluentFormat(RegistryFormat):
         check_client_installed(_NAME)
         return JsonRegistryCodec(_NAME, self.options).decoder(schema)
 
-    def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+    def _encoder(self, schema: pa.Schema, subject: SubjectName) -> Encoder:
         check_client_installed(_NAME)
         return JsonRegistryCodec(_NAME, self.options).encoder(schema, subject)
 

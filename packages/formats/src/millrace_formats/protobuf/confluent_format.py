@@ -11,6 +11,7 @@ from millrace_formats.protobuf.descriptors.library import check_library
 from millrace_formats.protobuf.registry.options import ProtobufRegistryOptions
 from millrace_formats.registry.client import check_client_installed
 from millrace_formats.registry.format import RegistryFormat
+from millrace_formats.registry.subjects import SubjectName
 
 if TYPE_CHECKING:
     from millrace_formats.protobuf.registry.codec import ProtobufRegistryCodec
@@ -27,6 +28,7 @@ class ProtobufConfluentFormat(RegistryFormat):
 
     Options = ProtobufRegistryOptions
     options: ProtobufRegistryOptions
+    name = _NAME
 
     @classmethod
     def check_requirements(cls) -> None:
@@ -41,7 +43,11 @@ class ProtobufConfluentFormat(RegistryFormat):
         """Return a decoder to rows of ``schema``; SchemaError when a column cannot be read."""
         return self._codec().decoder(schema)
 
-    def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+    @property
+    def _record(self) -> str | None:
+        return self.options.message_name
+
+    def _encoder(self, schema: pa.Schema, subject: SubjectName) -> Encoder:
         return self._codec().encoder(schema, subject)
 
     def _columns(self, subject: str) -> pa.Schema | None:

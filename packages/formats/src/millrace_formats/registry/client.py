@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from millrace.errors import MachineError, OptionsError, RegistryError
@@ -44,15 +45,30 @@ class RegistryClient:
         format_name: The format, for errors.
         options: Its options.
 
+    Attributes:
+        format_name: The format.
+        options: Its options.
+        address: The URLs, without a login.
+        library: The library's client.
+
     Raises:
         OptionsError: The options cannot be used.
-        MachineError: The library is not installed.
     """
 
     def __init__(self, format_name: str, options: RegistryOptions) -> None:
-        self._name = format_name
+        from confluent_kafka.schema_registry import SchemaRegistryClient
+
+        self.format_name = format_name
+        self.options = options
         self.address = ",".join(address for address, _ in _addresses(options.url))
-        self._client = _make_client(format_name, options, self.address)
+        self.library = self._connect(SchemaRegistryClient.new_client)
+
+    @functools.cached_property
+    def keys(self) -> Any:
+        """The library's client of the keys that rules of the registry encrypt messages with."""
+        from confluent_kafka.schema_registry.rules.encryption.dek_registry.dek_registry_client import DekRegistryClient
+
+        return self._connect(DekRegistryClient.new_client)
 
     def call(self, request: Callable[[Any], T], what: str) -> T:
         """Ask the registry.
@@ -68,7 +84,7 @@ class RegistryClient:
         from confluent_kafka.schema_registry.error import OAuthTokenError, SchemaRegistryError
 
         try:
-            return request(self._client)
+            return request(self.library)
         except SchemaRegistryError as error:
             status, message = error.http_status_code, error.error_message
             if status in _LOGIN_FAILURES:
@@ -85,18 +101,29 @@ class RegistryClient:
         except ValueError as error:
             raise self._error(what, f"answers with something that is not JSON ({error}); is it a registry?") from None
 
+    def _connect(self, make: Callable[[dict[str, Any]], Any]) -> Any:
+        with _client_settings(self.format_name, self.options) as settings:
+            try:
+                client = make({**settings, "url": self.address})
+            except (ValueError, TypeError, OSError) as error:
+                problem = f"the schema registry's client cannot be made: {error}"
+                raise OptionsError(self.format_name, (problem,)) from None
+        trust_partial_chains(client)
+        return client
+
     def _error(self, what: str, problem: str) -> RegistryError:
         return RegistryError(
-            f"asked for {what}, the schema registry at {self.address} (option '{self._name}.url') {problem}"
+            f"asked for {what}, the schema registry at {self.address} (option '{self.format_name}.url') {problem}"
         )
 
     def _login_hint(self) -> str:
-        return f"check the options '{self._name}.basic-auth.*' and '{self._name}.bearer-auth.*'"
+        return f"check the options '{self.format_name}.basic-auth.*' and '{self.format_name}.bearer-auth.*'"
 
 
 @functools.lru_cache(maxsize=16)
 def registry_client(format_name: str, options: RegistryOptions) -> RegistryClient:
-    """Return this process's client for some options."""
+    """Return this process's client for some options; errors as of `check_client_installed` and `RegistryClient`."""
+    check_client_installed(format_name)
     return RegistryClient(format_name, options)
 
 
@@ -115,10 +142,9 @@ def check_client_installed(format_name: str) -> None:
         ) from None
 
 
-def _make_client(format_name: str, options: RegistryOptions, address: str) -> Any:
-    check_client_installed(format_name)
-    from confluent_kafka.schema_registry import SchemaRegistryClient
-
+@contextmanager
+def _client_settings(format_name: str, options: RegistryOptions) -> Iterator[dict[str, Any]]:
+    """Yield the settings of the library's clients; the files that they name are gone afterwards."""
     try:
         settings = {**CLIENT_DEFAULTS, **client_properties(options.properties), **_login_settings(options)}
     except ValueError as error:
@@ -132,12 +158,7 @@ def _make_client(format_name: str, options: RegistryOptions, address: str) -> An
     with write_pem_files(
         format_name, {name: value for name, value in stores.items() if value}, settings.get("ssl.key.password")
     ) as files:
-        try:
-            client = SchemaRegistryClient.new_client({**settings, **files, "url": address})
-        except (ValueError, TypeError, OSError) as error:
-            raise OptionsError(format_name, (f"the schema registry's client cannot be made: {error}",)) from None
-    trust_partial_chains(client)
-    return client
+        yield {**settings, **files}
 
 
 def _store_settings(options: RegistryOptions) -> dict[str, str | None]:

@@ -91,6 +91,36 @@ class FramedDecoder(Decoder):
         return self._decoders[frame]
 
 
+class DecryptingDecoder(Decoder):
+    """Decrypt the messages of one frame before they are decoded.
+
+    Args:
+        frame: The frame.
+        decrypt: Decrypts a message with its frame.
+        decoder: Decodes messages without their frame.
+    """
+
+    def __init__(self, frame: bytes, decrypt: Callable[[bytes], bytes], decoder: Decoder) -> None:
+        self._frame = frame
+        self._decrypt = decrypt
+        self._decoder = decoder
+
+    def decode(self, payloads: Payloads) -> Decoded:
+        """Decode a batch of messages without their frame; errors as of `Decryption`."""
+        errors: list[MalformedMessage] = []
+        indices: list[int] = []
+        bodies: list[bytes] = []
+        for index, body in enumerate(payloads.to_list()):
+            try:
+                bodies.append(self._decrypt(self._frame + (body or b"")))
+                indices.append(index)
+            except MalformedMessageError as error:
+                errors.append(MalformedMessage(index, str(error)))
+        rows, message_index = _decode(self._decoder, indices, bodies, errors)
+        errors.sort(key=lambda error: error.index)
+        return Decoded(rows, pa.array(message_index), errors=tuple(errors))
+
+
 def _decode(decoder: Decoder, indices: list[int], bodies: list[bytes], errors: list[MalformedMessage]) -> _FrameRows:
     decoded = decoder.decode(Payloads(bodies))
     errors += [MalformedMessage(indices[error.index], error.reason) for error in decoded.errors]

@@ -37,6 +37,9 @@ _PROPERTY_TYPES: dict[str, Callable[[str], Any]] = {
 _JAVA_PREFIX = "schema.registry."
 _OAUTH_PREFIX = "bearer.auth."
 
+RULE_PARAMETERS = "rule.executors._default_.param."
+"""The prefix of the properties of Java's client with parameters for all rule executors, such as a key's secret."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RegistryOptions:
@@ -53,7 +56,14 @@ class RegistryOptions:
         "subject",
         default=None,
         aliases=("schema-registry.subject",),
-        doc="Subject under which a write registers its schema; by default the topic's name with -value or -key.",
+        doc="Subject under which a write registers its schema; by default as subject-name-strategy names it.",
+    )
+    subject_name_strategy: Literal["topic", "record", "topic-record", "associated"] = option(
+        "subject-name-strategy",
+        default="topic",
+        doc="How subjects are named without the option subject: after the topic, as in orders-value; after the record, "
+        "that is, the full name of an Avro record or protobuf message, or the title of a JSON Schema; after both, as "
+        "in orders-shop.Order; or as the registry associates them with topics, and after the topic where it does not.",
     )
     schema: str | None = option(
         "schema",
@@ -97,8 +107,8 @@ class RegistryOptions:
         "properties.*",
         default=(),
         is_hidden=True,
-        doc="Further properties of the registry's client, such as timeout (s) or max.retries; the options above take "
-        "precedence.",
+        doc="Further properties of the registry's client, such as timeout (s) or max.retries, and parameters of rules "
+        "that encrypt, such as rule.executors._default_.param.secret; the options above take precedence.",
     )
 
     def __post_init__(self) -> None:
@@ -115,12 +125,19 @@ def client_properties(properties: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """
     settings = {}
     for name, value in properties:
+        if name.startswith(RULE_PARAMETERS):
+            continue
         convert = _PROPERTY_TYPES.get(_client_name(name), str)
         try:
             settings[_client_name(name)] = convert(value)
         except ValueError:
             raise ValueError(f"properties.{name} must be a number") from None
     return settings
+
+
+def rule_parameters(properties: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the parameters of rule executors by their names."""
+    return {name.removeprefix(RULE_PARAMETERS): value for name, value in properties if name.startswith(RULE_PARAMETERS)}
 
 
 def _client_name(name: str) -> str:
@@ -132,7 +149,8 @@ def _property_problems(properties: Iterable[tuple[str, str]]) -> list[str]:
     return [
         f"properties.{name} is not a property of the registry's client"
         for name, _ in properties
-        if _client_name(name) not in _PROPERTY_TYPES and not _client_name(name).startswith(_OAUTH_PREFIX)
+        if _client_name(name) not in _PROPERTY_TYPES
+        and not _client_name(name).startswith((_OAUTH_PREFIX, RULE_PARAMETERS))
     ]
 
 

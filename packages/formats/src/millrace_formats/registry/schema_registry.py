@@ -10,6 +10,7 @@ from uuid import UUID
 
 from millrace.errors import RegistryError
 from millrace_formats.registry.client import RegistryClient, RegistryRefusalError
+from millrace_formats.registry.encryption import EncryptedSchema, encrypting_rules
 from millrace_formats.registry.frame import SchemaId
 
 # The second one is of the mock registry of Confluent's client
@@ -89,6 +90,7 @@ class SchemaRegistry(Generic[S]):
         self._parse = parse
         self._fetch_format = fetch_format
         self._schemas: dict[SchemaId, S] = {}
+        self._encrypted: dict[SchemaId, EncryptedSchema] = {}
 
     def schema(self, schema_id: SchemaId) -> S:
         """Return the schema of an id or a GUID.
@@ -100,6 +102,13 @@ class SchemaRegistry(Generic[S]):
         if schema_id not in self._schemas:
             self._schemas[schema_id] = self._fetch(schema_id)
         return self._schemas[schema_id]
+
+    def encrypted(self, schema_id: SchemaId) -> EncryptedSchema | None:
+        """Return a schema with its rules if they encrypt its messages, None otherwise; RegistryError as of `schema`."""
+        if schema_id not in self._schemas:
+            with suppress(SchemaNotFoundError):
+                self.schema(schema_id)
+        return self._encrypted.get(schema_id)
 
     def latest(self, subject: str) -> Latest[S] | None:
         """Return the latest version of a subject, None when it has none; errors as of `schema`."""
@@ -144,6 +153,16 @@ class SchemaRegistry(Generic[S]):
             f"rows: {problem}. Register it first, or set option 'auto.register.schemas' to true"
         )
 
+    def check_clear(self, subject: str) -> None:
+        """Check that no rule of a subject encrypts what is written; RegistryError otherwise, and as of `latest`."""
+        with suppress(RegistryRefusalError):
+            latest = self._client.call(lambda client: client.get_version(subject, "latest"), f"subject {subject!r}")
+            if rules := encrypting_rules(latest.schema, "WRITE"):
+                raise RegistryError(
+                    f"subject {subject!r} of the schema registry at {self._client.address} has the rule {rules[0]!r}, "
+                    f"which encrypts messages, and messages cannot be encrypted here: write to another topic or subject"
+                )
+
     def _register(self, subject: str, schema: Any) -> int:
         try:
             return self._client.call(
@@ -184,6 +203,8 @@ class SchemaRegistry(Generic[S]):
                 problem = f"{what} is not in the registry at {self._client.address}"
                 raise SchemaNotFoundError(problem + (_GUID_HINT if isinstance(schema_id, UUID) else "")) from None
             raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
+        if rules := encrypting_rules(schema, "READ"):
+            self._encrypted[schema_id] = EncryptedSchema(self._client, schema_id, schema, rules)
         return self._parsed(self._text(schema, what), what)
 
     def _parsed(self, text: SchemaText, what: str) -> S:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext
+from millrace.contracts.table_factory import PlannedTableRead
+from millrace_catalog.jvm import optimize
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.errors import SqlError
 from millrace_sql.execution.checkpoints import QueryPlace
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
+FILTER_PUSHDOWN = "scan.filter-pushdown"
 _STREAM_CHECK = "spark.sql.streaming.unsupportedOperationCheck"
 
 
@@ -31,6 +36,11 @@ def ends_by_itself(plan: QueryPlan) -> bool:
     """Return whether all streams of a query are bounded."""
     streams = [scan.table for scan in plan.scans if not (scan.is_lookup or scan.table.is_static)]
     return bool(streams) and all(table.is_bounded for table in streams)
+
+
+def _planned_read(scan: Scan, context: ScanContext) -> PlannedTableRead | None:
+    origin = scan.table.origin
+    return origin.source.planned_read(context) if isinstance(origin, BoundTable) else None
 
 
 @contextmanager
@@ -126,6 +136,7 @@ class QueryRunner:
                 state_location=state,
                 source_name=f"{number}_{scan.table.identifier.parts[-1]}",
                 reads_once=reads_once,
+                filter_report=context.filter_report and f"{context.filter_report}{number}",
             )
             return origin.read(self._spark, wanted)
 
@@ -169,6 +180,26 @@ class QueryRunner:
         self.check_end(plan, query)
         streaming = self._configuration.is_streaming and not plan.runs_per_batch
         return plan.check(self._spark, lambda scan: stand_in(self._spark, scan, streaming=streaming))
+
+    def pushed_filters(self, plan: QueryPlan) -> list[str]:
+        """Return for each table of a batch the filters by which fewer offsets are read, as Spark pushes them.
+
+        Tables of other connectors are not asked, since that may connect to them; a query with one has no filters here,
+        nor has one in a session of Spark Connect.
+
+        Args:
+            plan: The query, which was checked.
+        """
+        context = ScanContext(streaming=False, reads_once=True)
+        if self._configuration.is_streaming:
+            return []
+        reads = [_planned_read(scan, context) for scan in plan.scans]
+        if None in reads or not any(read and read.options.get(FILTER_PUSHDOWN) == "true" for read in reads):
+            return []
+        with TemporaryDirectory(prefix="millrace-explain-") as folder:
+            optimize(self.rows(plan, replace(context, filter_report=f"{folder}/")))
+            reports = {int(path.name): path.read_text() for path in Path(folder).iterdir()}
+        return [f"{plan.scans[number].table.identifier.parts[-1]}: {reports[number]}" for number in sorted(reports)]
 
     def check_end(self, plan: QueryPlan, query: SqlText) -> None:
         """Check that a stream that ends by itself returns all that it should.

@@ -173,11 +173,12 @@ class StatementRunner:
         """Return the plan of a query, an INSERT or a statement set, with the changelog mode of each step."""
         if isinstance(statement, Query):
             plan = self._checked_plan(statement.query)
-            return _explained([plan.explain()], [plan.sql])
+            return _explained([plan.explain()], [plan.sql], self.queries.pushed_filters(plan))
         inserts = statement.inserts if isinstance(statement, ExecuteStatementSet) else (statement,)
         planned: list[PlannedInsert] = [self.inserts.plan(insert) for insert in inserts]
         self._check(planned)
-        return _explained([insert.explain() for insert in planned], [insert.plan.sql for insert in planned])
+        filters = [line for insert in planned for line in self.queries.pushed_filters(insert.plan)]
+        return _explained([insert.explain() for insert in planned], [insert.plan.sql for insert in planned], filters)
 
     def _checked_plan(self, query: SqlText) -> QueryPlan:
         plan = self.queries.plan(query)
@@ -360,5 +361,7 @@ def _described_job(job: Job) -> tuple[str, str, str]:
     return str(job.queries[0].id), names, job.status().value
 
 
-def _explained(trees: Sequence[str], queries: Sequence[str]) -> str:
-    return "\n".join(["== Changelog Plan ==", "\n\n".join(trees), "", "== Spark SQL ==", "\n\n".join(queries)])
+def _explained(trees: Sequence[str], queries: Sequence[str], filters: Sequence[str]) -> str:
+    pushed = ["", "== Filters By Which Fewer Offsets Are Read ==", *dict.fromkeys(filters)] if filters else []
+    plans = ["== Changelog Plan ==", "\n\n".join(trees), "", "== Spark SQL ==", "\n\n".join(queries)]
+    return "\n".join([*plans, *pushed])

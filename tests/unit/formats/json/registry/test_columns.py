@@ -46,6 +46,16 @@ def test_columns_have_the_types_that_they_were_derived_from() -> None:
     assert json.loads(text)["required"] == [field.name for field in schema if not field.nullable]
 
 
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
+def test_columns_of_several_alternatives_are_those_of_all(keyword: str) -> None:
+    paid, sent = of(id={"type": "integer"}, cents={"type": "number"}), of(id={"type": "integer"}, by={"type": "string"})
+    parts = {**of(seen={"type": "boolean"}), keyword: [{"type": "null"}, {"$ref": "paid"}, sent]}
+    expected = {"seen": pa.bool_(), "id": pa.int64(), "cents": pa.float64(), "by": pa.string()}
+    assert columns(parts, paid=paid) == expected
+    with pytest.raises(ValueError, match="property 'id' is of several types in its alternatives"):
+        columns({keyword: [paid, of(id={"type": "string"})]})
+
+
 @pytest.mark.parametrize(
     ("part", "type_"),
     [

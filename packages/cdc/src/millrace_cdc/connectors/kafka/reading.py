@@ -40,6 +40,7 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
         _format_options(options),
         options.inference_strategy,
         skips_malformed=options.ignore_errors,
+        counts_runs=options.max_consecutive_errors is not None,
         has_distributed_tables={
             "debezium-json": options.debezium_distributed,
             "canal-json": options.canal_distributed,

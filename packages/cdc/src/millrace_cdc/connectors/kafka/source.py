@@ -19,6 +19,7 @@ from millrace_cdc.connectors.kafka.reading import (
 )
 from millrace_cdc.connectors.kafka.registry_format import registry_format_problems
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
+from millrace_cdc.runtime.malformed_limits import MalformedLimits
 from millrace_cdc.runtime.parser_settings import ParserSettings
 from millrace_cdc.runtime.source import MessageSource
 
@@ -49,9 +50,11 @@ class KafkaPipelineSource(MessageSource):
         return schemas_by_table(self.options.initial_schemas)
 
     @property
-    def tolerated_messages(self) -> int | None:
-        """The number of malformed messages that are skipped: see `MessageSource.tolerated_messages`."""
-        return None if self.options.max_errors < 0 else self.options.max_errors
+    def malformed_limits(self) -> MalformedLimits:
+        """The limits of the malformed messages that are skipped: see `MessageSource.malformed_limits`."""
+        options = self.options
+        count = None if options.max_errors < 0 else options.max_errors
+        return MalformedLimits(count, options.max_error_ratio, options.max_consecutive_errors)
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return a stream of its messages: see `MessageSource.read`."""
@@ -102,6 +105,7 @@ class KafkaPipelineSource(MessageSource):
         if not options.topics and not options.topic_pattern:
             yield OptionProblem("topic", "give the topics to read by 'topic', or by 'topic-pattern'")
         yield from self._startup_problems()
+        yield from self._limit_problems()
         yield from self._prefix_problems()
         yield from unused_format_options(options)
         yield from registry_format_problems(options)
@@ -122,6 +126,19 @@ class KafkaPipelineSource(MessageSource):
         for mode, (name, value) in options_by_mode.items():
             if (self.options.startup_mode == mode) != (value is not None):
                 yield OptionProblem(name, f"{name!r} and 'scan.startup.mode: {mode}' go together: give both or none")
+
+    def _limit_problems(self) -> Iterator[OptionProblem]:
+        limits = {
+            "dirty-data.max-ratio": self.options.max_error_ratio,
+            "dirty-data.max-consecutive": self.options.max_consecutive_errors,
+        }
+        for name, limit in limits.items():
+            if limit is not None and not self.options.ignore_errors:
+                yield OptionProblem(
+                    name,
+                    f"{name!r} requires 'ingestion.ignore-errors: true'; otherwise the first malformed message "
+                    f"ends the pipeline",
+                )
 
     def _prefix_problems(self) -> Iterator[OptionProblem]:
         key, value = self.options.key_prefix, self.options.value_prefix

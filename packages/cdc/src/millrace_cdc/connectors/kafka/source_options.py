@@ -8,7 +8,13 @@ from typing import Annotated, Literal
 from annotated_types import Ge
 
 from millrace.options import option
-from millrace.options.values import parse_duration_ms, parse_java_pattern, parse_time_ms, parse_topics
+from millrace.options.values import (
+    parse_duration_ms,
+    parse_java_pattern,
+    parse_share,
+    parse_time_ms,
+    parse_topics,
+)
 from millrace_catalog.inference.options import parse_fixed_types, parse_table_fields
 from millrace_catalog.types import Column
 from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial_schemas
@@ -97,6 +103,19 @@ class ReadOptions(KafkaOptions):
         default=-1,
         doc="With ingestion.ignore-errors: how many messages may be skipped before the pipeline fails; -1 for any "
         "number.",
+    )
+    max_error_ratio: float | None = option(
+        "dirty-data.max-ratio",
+        default=None,
+        parse=parse_share,
+        doc="With ingestion.ignore-errors: the largest share of skipped messages, such as 0.01 or 1 %, since this "
+        "start, once 100 messages are read. It is compared for each micro-batch before the sink gets it. (Addition.)",
+    )
+    max_consecutive_errors: Annotated[int, Ge(0)] | None = option(
+        "dirty-data.max-consecutive",
+        default=None,
+        doc="With ingestion.ignore-errors: how many messages one after another in a partition may be skipped since "
+        "this start. (Addition.)",
     )
 
     @property

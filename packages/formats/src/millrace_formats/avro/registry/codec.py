@@ -16,14 +16,14 @@ from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.registry.schemas import avro_registry
 from millrace_formats.avro.schema.columns import columns_of
 from millrace_formats.avro.schema.derivation import check_columns, derive_record, render_schema
-from millrace_formats.avro.schema.model import NULL, AvroType, Union
+from millrace_formats.avro.schema.model import NULL, AvroType, Record, Union, split_nullable
 from millrace_formats.avro.schema.parser import schema_option
 from millrace_formats.avro.writer.encoder import BinaryWriter
 from millrace_formats.avro.writer.write_plan import WritePlan, plan_write
 from millrace_formats.registry.client import check_client_installed
-from millrace_formats.registry.format import require_subject
 from millrace_formats.registry.frame import frame_of
 from millrace_formats.registry.schema_registry import SchemaNotFoundError
+from millrace_formats.registry.subjects import SubjectName
 
 
 def check_libraries(format_name: str) -> None:
@@ -93,12 +93,12 @@ class RegistryCodec:
             raise RegistryError(str(error)) from None
         return None if latest is None else columns_of(self._name, latest.schema)
 
-    def writer(self, schema: pa.Schema, subject: str | None, *, is_nullable: bool = False) -> FramedWriter:
+    def writer(self, schema: pa.Schema, subject: SubjectName, *, is_nullable: bool = False) -> FramedWriter:
         """Return a writer of rows as records.
 
         Args:
             schema: The columns.
-            subject: The subject of their schema; None where it is not known.
+            subject: The subject of their schema.
             is_nullable: Whether the derived schema is a union with null.
 
         Raises:
@@ -108,15 +108,17 @@ class RegistryCodec:
         writer = self._derive(schema, is_nullable) if text is None else schema_option(self._name, text)
         plan = plan_write(self._name, writer, schema, legacy=legacy)
         text = render_schema(writer) if text is None else text
-        return FramedWriter(plan, functools.partial(self._register, text, subject))
+        record = split_nullable(writer)[0]
+        name = record.name if isinstance(record, Record) else None
+        return FramedWriter(plan, lambda: self._register(text, subject.of(name)))
 
     def _derive(self, schema: pa.Schema, is_nullable: bool) -> AvroType:
         record = derive_record(list(schema), self._options.legacy_timestamps)
         return Union((NULL, record)) if is_nullable else record
 
-    def _register(self, schema: str, subject: str | None) -> int:
+    def _register(self, schema: str, subject: str) -> int:
         """Register a schema, and return its id."""
-        subject = require_subject(self._name, subject)
+        self._registry().check_clear(subject)
         return self._registry().register(subject, schema, is_new=self._options.auto_register)
 
 

@@ -10,6 +10,7 @@ from millrace.contracts import ConnectMessage
 from millrace.errors import MalformedMessageError
 from millrace_formats.avro.reader.connect_reader import connect_reader
 from millrace_formats.avro.reader.datum_reader import Cursor, Read
+from millrace_formats.avro.registry.decryption import AvroDecryption
 from millrace_formats.avro.schema.connect_schema import connect_schema
 from millrace_formats.avro.schema.model import AvroType, Record, describe_type, split_nullable
 from millrace_formats.registry.frame import SchemaId, frame_size, schema_id_of
@@ -19,6 +20,10 @@ from millrace_formats.registry.schema_registry import SchemaNotFoundError, Schem
 class _SchemaReader(NamedTuple):
     read: Read
     schema: bytes
+    decrypt: AvroDecryption | None = None
+
+    def cursor(self, payload: bytes) -> Cursor:
+        return Cursor(payload, frame_size(payload)) if self.decrypt is None else Cursor(self.decrypt(payload))
 
 
 class ConnectMessages:
@@ -38,14 +43,15 @@ class ConnectMessages:
 
         Raises:
             MalformedMessageError: It has no frame, its schema is missing or not a record's, or it is not of its schema.
-            RegistryError: The registry could not be asked.
+            RegistryError: The registry could not be asked, or what decrypts the message is not known.
+            MachineError: What decrypts the message is not installed.
         """
         if not payload:
             return None
         schema_id = schema_id_of(payload)
         reader = self._readers.get(schema_id) or self._open(schema_id)
         try:
-            value = reader.read(Cursor(payload, frame_size(payload)))
+            value = reader.read(reader.cursor(payload))
         except RecursionError:
             raise MalformedMessageError("nested too deeply") from None
         return None if value is None else ConnectMessage(value, reader.schema)
@@ -54,11 +60,14 @@ class ConnectMessages:
         if schema_id in self._problems:
             raise MalformedMessageError(self._problems[schema_id])
         try:
-            reader = self._readers[schema_id] = _reader(schema_id, self._registry().schema(schema_id))
+            registry = self._registry()
+            reader = _reader(schema_id, registry.schema(schema_id))
         except (SchemaNotFoundError, MalformedMessageError) as error:
             self._problems[schema_id] = str(error)
             raise MalformedMessageError(str(error)) from None
-        return reader
+        encrypted = registry.encrypted(schema_id)
+        self._readers[schema_id] = reader._replace(decrypt=AvroDecryption(encrypted)) if encrypted else reader
+        return self._readers[schema_id]
 
 
 @functools.lru_cache(maxsize=4096)

@@ -14,6 +14,7 @@ from millrace_formats.avro.reader.batch_reader import PartialBatch, PyruhvroRead
 from millrace_formats.avro.reader.datum_reader import DatumReader
 from millrace_formats.avro.reader.decoder import EXACT_ONLY, NOT_FAST, batch_reader
 from millrace_formats.avro.reader.read_plan import ReadPlan, UnreadablePlan
+from millrace_formats.avro.registry.decryption import AvroDecryption, DecryptingReader
 from millrace_formats.avro.schema.model import AvroType
 from millrace_formats.registry.frame import FRAME_SIZE, frame_size, has_guid, schema_id_of
 from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry
@@ -50,10 +51,10 @@ class AvroFramedDecoder(FallbackDecoder):
 
 @dataclass(frozen=True)
 class _SchemaReaders:
-    """The readers of messages of one schema; ``fast`` is None where pyruhvro does not read it exactly."""
+    """The readers of messages of one schema; ``fast`` is None where pyruhvro does not read them exactly."""
 
     fast: PyruhvroReader | None
-    exact: DatumReader
+    exact: DatumReader | DecryptingReader
 
 
 class _ReadersByFrame:
@@ -77,7 +78,8 @@ class _ReadersByFrame:
 
         Raises:
             MalformedMessageError: It is not a frame, or its schema is missing or cannot be read into the columns.
-            RegistryError: The registry could not be asked.
+            RegistryError: The registry could not be asked, or what decrypts the messages is not known.
+            MachineError: What decrypts the messages is not installed.
         """
         if frame not in self._readers:
             self._readers[frame] = self._make_readers(frame)
@@ -87,14 +89,17 @@ class _ReadersByFrame:
         if frame in self._problems:
             raise MalformedMessageError(self._problems[frame])
         schema_id = schema_id_of(frame)
+        registry = self._registry()
         try:
-            plan = self._plan(self._registry().schema(schema_id))
+            plan = self._plan(registry.schema(schema_id))
         except SchemaNotFoundError as error:
             self._problems[frame] = str(error)
             raise MalformedMessageError(str(error)) from None
         if isinstance(plan, UnreadablePlan):
             self._problems[frame] = f"schema {schema_id}: {plan.reason}"
             raise MalformedMessageError(self._problems[frame])
+        if encrypted := registry.encrypted(schema_id):
+            return _SchemaReaders(None, DecryptingReader(AvroDecryption(encrypted), DatumReader(plan)))
         # pyruhvro reads the frame with an id as part of the message, and messages with a GUID without their frame
         fast_frame = b"" if has_guid(frame) else frame
         return _SchemaReaders(batch_reader(plan, self._schema, fast_frame), DatumReader(plan))

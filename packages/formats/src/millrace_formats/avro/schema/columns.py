@@ -39,19 +39,25 @@ _TIMES = {
 
 
 def columns_of(format_name: str, schema: AvroType) -> pa.Schema | None:
-    """Return a column for each field of a record, or of one that may be null; None for other types.
+    """Return a column for each field of a record, or of the records of a union; None for other types.
 
-    All may be NULL, since messages of other versions may lack them.
+    All may be NULL, since messages of other versions or records may lack them.
 
     Raises:
-        SchemaError: A field is of a type that does not tell its column's.
+        SchemaError: A field is of a type that does not tell its column's, or of several types in several records.
     """
-    record, _ = split_nullable(schema)
-    if not isinstance(record, Record) or not record.fields:
-        return None
-    return pa.schema(
-        [pa.field(field.name, _type(format_name, field.type, field.name, (record.name,))) for field in record.fields]
-    )
+    branches = schema.branches if isinstance(schema, Union) else (schema,)
+    types: dict[str, pa.DataType] = {}
+    for record in branches:
+        if not isinstance(record, Record):
+            if record == NULL:
+                continue
+            return None
+        for field in record.fields:
+            type_ = _type(format_name, field.type, field.name, (record.name,))
+            if types.setdefault(field.name, type_) != type_:
+                raise _no_type(format_name, f"{field.name}, which is of several types in the records of a union")
+    return pa.schema(list(types.items())) if types else None
 
 
 def _type(format_name: str, type_: AvroType, path: str, outer: tuple[str, ...]) -> pa.DataType:
@@ -66,11 +72,15 @@ def _type(format_name: str, type_: AvroType, path: str, outer: tuple[str, ...]) 
         return pa.struct(fields)
     scalar = _scalar(type_)
     if scalar is None:
-        raise SchemaError(
-            f"format {format_name} has no column type for field {path}, which is {describe_type(type_)}: give the "
-            f"columns with .schema('id BIGINT, name STRING, ...')"
-        )
+        raise _no_type(format_name, f"{path}, which is {describe_type(type_)}")
     return scalar
+
+
+def _no_type(format_name: str, field: str) -> SchemaError:
+    return SchemaError(
+        f"format {format_name} has no column type for field {field}: give the columns with "
+        f".schema('id BIGINT, name STRING, ...')"
+    )
 
 
 def _scalar(type_: AvroType) -> pa.DataType | None:

@@ -15,13 +15,14 @@ from millrace_formats.json.decoder import EXACT_ONLY, JsonDecoder
 from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.registry.columns import columns_of, numbers_in
+from millrace_formats.json.registry.decryption import JsonDecryption
 from millrace_formats.json.registry.derivation import derive_schema
 from millrace_formats.json.registry.options import JsonRegistryOptions
-from millrace_formats.json.registry.schemas import JsonSchema, json_registry, parse_schema
-from millrace_formats.registry.format import require_subject
+from millrace_formats.json.registry.schemas import JsonSchema, json_registry, parse_schema, title_of
 from millrace_formats.registry.frame import frame_of, schema_id_of, split_frame
-from millrace_formats.registry.framed_decoder import FramedDecoder
+from millrace_formats.registry.framed_decoder import DecryptingDecoder, FramedDecoder
 from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry, SchemaText
+from millrace_formats.registry.subjects import SubjectName
 from millrace_formats.shared.insert_only import check_insertions
 from millrace_formats.shared.sql_types import check_schema, nested_problem
 
@@ -50,7 +51,7 @@ class JsonRegistryCodec:
         decoders = _DecodersBySchema(schema, self._registry)
         return FramedDecoder(schema, split_frame, decoders.decoder, _HOW)
 
-    def encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+    def encoder(self, schema: pa.Schema, subject: SubjectName) -> Encoder:
         """Return an encoder; SchemaError when a column's type is not supported."""
         check_schema(self._name, schema, nested_problem)
         text = self._options.schema or derive_schema(schema)
@@ -70,8 +71,9 @@ class JsonRegistryCodec:
     def _registry(self) -> SchemaRegistry[JsonSchema]:
         return json_registry(self._name, self._options)
 
-    def _register(self, text: str, subject: str | None) -> int:
-        subject = require_subject(self._name, subject)
+    def _register(self, text: str, subject_name: SubjectName) -> int:
+        subject = subject_name.of(title_of(parse_schema(SchemaText(text))))
+        self._registry().check_clear(subject)
         return self._registry().register(subject, text, is_new=self._options.auto_register)
 
 
@@ -85,11 +87,14 @@ class _DecodersBySchema:
 
     def decoder(self, frame: bytes) -> Decoder:
         """Return the decoder of messages with a frame; MalformedMessageError when the registry has no such schema."""
+        registry, schema_id = self._registry(), schema_id_of(frame)
         try:
-            numbers = numbers_in(self._registry().schema(schema_id_of(frame)), self._schema)
+            numbers = numbers_in(registry.schema(schema_id), self._schema)
         except SchemaNotFoundError as error:
             raise MalformedMessageError(str(error)) from None
-        return self._decoders.setdefault(frozenset(numbers), _decoder(self._schema, numbers))
+        decoder = self._decoders.setdefault(frozenset(numbers), _decoder(self._schema, numbers))
+        encrypted = registry.encrypted(schema_id)
+        return DecryptingDecoder(frame, JsonDecryption(encrypted), decoder) if encrypted else decoder
 
 
 def _decoder(schema: pa.Schema, numbers: Mapping[str, pa.DataType]) -> Decoder:

@@ -47,22 +47,29 @@ class _Node(NamedTuple):
 def columns_of(schema: JsonSchema) -> pa.Schema | None:
     """Return a column for each property; None when the schema is not an object's, or contains itself.
 
-    All may be NULL, since messages of other versions may lack them.
+    All may be NULL, since messages of other versions, or of another alternative, may lack them.
+
+    Raises:
+        ValueError: A property is of several types in the alternatives of ``oneOf`` or ``anyOf``.
     """
+    types: dict[str, pa.DataType] = {}
     try:
-        node = _node(schema, schema.root, "")
-        properties = _properties(schema, node)
-        fields = [pa.field(name, _type(schema, inner, 0)) for name, inner in properties]
+        for node in _alternatives(schema, schema.root, ""):
+            for name, inner in _properties(schema, node):
+                type_ = _type(schema, inner, 0)
+                if types.setdefault(name, type_) != type_:
+                    raise ValueError(f"property {name!r} is of several types in its alternatives")
     except RecursionError:
         return None
-    return pa.schema(fields) if fields else None
+    return pa.schema(list(types.items())) if types else None
 
 
 def numbers_in(schema: JsonSchema, columns: pa.Schema) -> dict[str, pa.DataType]:
     """Return the columns that messages of a schema have as numbers of Kafka Connect, with the numbers' types."""
+    properties: dict[str, _Node] = {}
     try:
-        node = _node(schema, schema.root, "")
-        properties = dict(_properties(schema, node))
+        for node in _alternatives(schema, schema.root, ""):
+            properties = {**dict(_properties(schema, node)), **properties}
     except (RecursionError, ValueError):
         return {}
     numbers = {}
@@ -77,6 +84,22 @@ def numbers_in(schema: JsonSchema, columns: pa.Schema) -> dict[str, pa.DataType]
 def _is_same_time(type_: pa.DataType, logical: pa.DataType) -> bool:
     """Return whether a column is of a logical type, whatever its time zone and unit."""
     return type_.id == logical.id and (is_instant(type_) or not is_instant(logical))
+
+
+def _alternatives(schema: JsonSchema, part: Any, base: str, depth: int = 0) -> list[_Node]:
+    """Return the schemas of messages, several where ``oneOf`` or ``anyOf`` lists several."""
+    if depth > _MAX_DEPTH:
+        raise RecursionError
+    if isinstance(part, dict) and isinstance(part.get("$ref"), str):
+        target, document = schema.resolve(part["$ref"], base)
+        return _alternatives(schema, target, document, depth + 1)
+    for name in ("oneOf", "anyOf"):
+        branches = [branch for branch in _list(_dict(part).get(name)) if not _is_null(branch)]
+        if len(branches) > 1:
+            rest = _without(part, name)
+            parts = ({**rest, "allOf": [*_list(rest.get("allOf")), branch]} for branch in branches)
+            return [node for one in parts for node in _alternatives(schema, one, base, depth + 1)]
+    return [_node(schema, part, base, depth)]
 
 
 def _node(schema: JsonSchema, part: Any, base: str, depth: int = 0) -> _Node:

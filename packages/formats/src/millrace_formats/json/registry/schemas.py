@@ -82,6 +82,12 @@ def parse_schema(schema: SchemaText) -> JsonSchema:
     return JsonSchema(root, documents)
 
 
+def title_of(schema: JsonSchema) -> str | None:
+    """Return the title of a schema, which is the name of its records; None without one."""
+    title = schema.root.get("title") if isinstance(schema.root, dict) else None
+    return title if isinstance(title, str) else None
+
+
 def _parse(text: str) -> Any:
     try:
         parsed = json.loads(text)

@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 
 from millrace.contracts import Decoder, Encoder, Payloads
 from millrace.errors import MalformedMessageError, OptionsError, RegistryError, SchemaError
-from millrace_formats.protobuf.registry.derivation import check_columns, derive_file, extend_file, imports_of
+from millrace_formats.protobuf.registry.decryption import ProtobufDecryption
+from millrace_formats.protobuf.registry.derivation import (
+    MESSAGE_NAME,
+    check_columns,
+    derive_file,
+    extend_file,
+    imports_of,
+)
 from millrace_formats.protobuf.registry.frame import message_frame, message_path, split_message
 from millrace_formats.protobuf.registry.options import ProtobufRegistryOptions
 from millrace_formats.protobuf.registry.projection import ProjectingDecoder
@@ -23,10 +30,10 @@ from millrace_formats.protobuf.registry.schemas import (
 )
 from millrace_formats.protobuf.schema.types import default_schema
 from millrace_formats.protobuf.writer.encoder import ProtobufEncoder
-from millrace_formats.registry.format import require_subject
 from millrace_formats.registry.frame import schema_id_of
-from millrace_formats.registry.framed_decoder import FramedDecoder
+from millrace_formats.registry.framed_decoder import DecryptingDecoder, FramedDecoder
 from millrace_formats.registry.schema_registry import Latest, SchemaNotFoundError, SchemaRegistry, SchemaText
+from millrace_formats.registry.subjects import SubjectName
 from millrace_formats.shared.insert_only import check_insertions
 
 _HOW = "many messages of one schema at once; one by one those that ptars may not read exactly, and malformed ones"
@@ -61,10 +68,11 @@ class ProtobufRegistryCodec:
         if self._given is None:
             return FramedDecoder(schema, split_message, functools.partial(self._decoder_of, schema), _HOW)
         # As protobuf's own libraries do, messages of every version are read by the given type
-        decoder = ProjectingDecoder(schema, self._message_class(self._given), self._options)
-        return FramedDecoder(schema, split_message, lambda _: decoder, _HOW)
+        message_class = self._message_class(self._given)
+        decoder = ProjectingDecoder(schema, message_class, self._options)
+        return FramedDecoder(schema, split_message, lambda frame: self._in_clear(frame, message_class, decoder), _HOW)
 
-    def encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+    def encoder(self, schema: pa.Schema, subject: SubjectName) -> Encoder:
         """Return an encoder; SchemaError when a column cannot be written."""
         check_columns(self._name, schema)
         if self._given is not None:
@@ -88,11 +96,17 @@ class ProtobufRegistryCodec:
         schema_id = schema_id_of(frame)
         try:
             message_class = self._registry().schema(schema_id).message_class(message_path(frame))
-            return ProjectingDecoder(schema, message_class, self._options)
+            decoder = ProjectingDecoder(schema, message_class, self._options)
         except SchemaNotFoundError as error:
             raise MalformedMessageError(str(error)) from None
         except (ValueError, SchemaError) as error:
             raise MalformedMessageError(f"schema {schema_id}: {error}") from None
+        return self._in_clear(frame, message_class, decoder)
+
+    def _in_clear(self, frame: bytes, message_class: Any, decoder: Decoder) -> Decoder:
+        """Return a decoder of messages that may be encrypted."""
+        encrypted = self._registry().encrypted(schema_id_of(frame))
+        return DecryptingDecoder(frame, ProtobufDecryption(encrypted, message_class), decoder) if encrypted else decoder
 
     def _message_class(self, schema: ProtobufSchema) -> Any:
         try:
@@ -106,13 +120,17 @@ class ProtobufRegistryCodec:
         except SchemaNotFoundError as error:
             raise RegistryError(str(error)) from None
 
-    def _write_type(self, schema: pa.Schema, subject: str | None) -> _WriteType:
+    def _write_type(self, schema: pa.Schema, subject_name: SubjectName) -> _WriteType:
         """Return the type of the messages of a write, registered where that is needed and allowed."""
-        subject = require_subject(self._name, subject)
         if self._given is not None and self._options.schema is not None:
             path = self._given.path_of(self._options.message_name)
+            message_class = self._given.message_class(path)
+            subject = subject_name.of(message_class.DESCRIPTOR.full_name)
+            self._registry().check_clear(subject)
             schema_id = self._registry().register(subject, self._options.schema, is_new=self._options.auto_register)
-            return _WriteType(message_frame(schema_id, path), self._given.message_class(path))
+            return _WriteType(message_frame(schema_id, path), message_class)
+        subject = subject_name.of(self._options.message_name or MESSAGE_NAME)
+        self._registry().check_clear(subject)
         latest = self._latest(subject)
         if latest is None:
             if not self._options.auto_register:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PRIMARY_KEY, STATE_LOCATION = "changelog.primary-key", "state.checkpoints.dir"
 FILTER_PUSHDOWN = "scan.filter-pushdown"
+FILTER_REPORT = "scan.filter-pushdown.report"
 
 
 class KafkaTableSource(TableSource):
@@ -79,6 +80,8 @@ class KafkaTableSource(TableSource):
         is_pushed = scan.reads_once and self._wants_filters
         if is_pushed != self._config.options.filter_pushdown:
             more[FILTER_PUSHDOWN] = "true" if is_pushed else "false"
+        if is_pushed and scan.filter_report is not None:
+            more[FILTER_REPORT] = scan.filter_report
         keeps_state = scan.streaming and self.raw_changelog_mode is not None
         if keeps_state and scan.state_location is not None and self._kafka.option(STATE_LOCATION) is None:
             more[STATE_LOCATION] = scan.state_location
