@@ -14,6 +14,7 @@ from docs import (
     generate_own_packages,
     generate_pictures,
     generate_pipeline_options,
+    generate_recording,
     generate_typed_options,
 )
 
@@ -82,6 +83,7 @@ def main() -> None:
         generate_pipeline_options.PAGE: generate_pipeline_options.render(section),
         generate_own_packages.PAGE: generate_own_packages.render(),
         generate_typed_options.PAGE: generate_typed_options.render(),
+        generate_recording.PAGE: generate_recording.render(),
         **generate_pictures.render(),
     }
     for path, text in pages.items():

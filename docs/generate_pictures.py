@@ -20,7 +20,7 @@ def _record_path() -> Drawing:
     drawing = Drawing(
         760,
         330,
-        "The way of a record",
+        "The path of a record",
         "On the driver, options become topics, offsets and splits. On executors, a task fetches the messages of its"
         " split from Kafka, filters them by their headers, decodes them, and gives the query Arrow batches. The "
         "rows that the query returns are encoded, get a partition, are produced, and the task commits.",
@@ -66,7 +66,7 @@ def _exactly_once() -> Drawing:
         "An exactly-once micro-batch whose worker is killed",
         "The first attempt of task 0 takes over the transactional id, reads the ledger, which says micro-batch 6, "
         "and produces rows of micro-batch 7 in a transaction. Its worker is killed. The second attempt takes over "
-        "the id, upon which Kafka aborts the open transaction. The ledger still says 6, so it produces the rows "
+        "the id, and Kafka aborts the open transaction. The ledger still says 6, so it produces the rows "
         "again and commits them together with ledger 7. Had the kill come after the commit, the ledger would say 7,"
         " and it would skip them.",
     )
@@ -116,7 +116,7 @@ def _state() -> Drawing:
         " a group's offsets for monitoring. The driver's disk keeps a note. Executors' disks have caches only.",
     )
     drawing.lane(10, 10, 360, 236, "the query's storage: keep, copy and delete as one")
-    drawing.box(30, 40, 320, 52, ("offsets of each micro-batch", "where a restart goes on"), "ours")
+    drawing.box(30, 40, 320, 52, ("offsets of each micro-batch", "where a restart continues"), "ours")
     drawing.box(30, 104, 320, 52, ("columns", "of topics and pipelines whose schemas change"), "ours")
     drawing.box(30, 168, 320, 52, ("state of upsert tables", "state.checkpoints.dir: snapshots and changes"), "ours")
     drawing.text(190, 238, "checkpointLocation, except for the last one", "small", "middle")

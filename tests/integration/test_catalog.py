@@ -178,7 +178,7 @@ def test_what_makes_no_table_is_told(write, catalog):
 
     lenient = catalog({"json.ignore-parse-errors": "true"}).table(poisoned)
     assert values_of(lenient) == [("id", "BIGINT")]
-    assert "2 malformed messages were left out, first partition 0, offset 1: not JSON" in lenient.describe()
+    assert "left out 2 malformed messages, first partition 0, offset 1: not JSON" in lenient.describe()
     assert len(catalog({"infer-schema.max-columns": "10000"}).table(wide).columns) == 10_003
 
 

@@ -28,6 +28,8 @@ ORDERS = (
     "typed-orders",
     "dirty-orders",
     "dead-orders",
+    "messy-orders",
+    "broken-orders",
     "registered-orders",
     "registered-events",
 )

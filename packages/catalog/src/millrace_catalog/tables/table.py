@@ -117,7 +117,7 @@ class KafkaJsonTable(CatalogTable):
             notes.append(f"keys are bytes, since they are not all JSON objects: {self._key.reason}")
         if skipped:
             notes.append(
-                f"{len(skipped)} malformed messages were left out, first {skipped[0].position}: {skipped[0].reason}"
+                f"left out {counted(len(skipped), 'malformed message')}, first {skipped[0].position}: {skipped[0].reason}"
             )
         return describe_table(self.name, self._columns, self.table_schema, notes)
 
