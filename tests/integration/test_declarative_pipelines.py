@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 
 from support.admin import delete_topics
 
-pytestmark = pytest.mark.nightly
+# Each run of the command starts Spark, with a Python process for each flow, on a machine that other tests keep busy
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
 
 PAGE = Path(__file__).parents[2] / "docs/declarative-pipelines.md"
 SECTIONS = PAGE.read_text().split("\n## ")[1:]
@@ -52,6 +54,10 @@ class Reader:
                     done = spark_pipelines(*shlex.split(command)[1:])
                     assert done.returncode == 0, done.stdout
 
+    def close(self) -> None:
+        """Let go of the program's client of Kafka, whose broker may end before this process."""
+        self._names.clear()
+
 
 def spark_pipelines(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command of the PySpark that is installed, by this Python."""
@@ -67,7 +73,8 @@ def reader(broker, spark_home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for topic in TOPICS:
         broker.create_topic(topic, 1)
-    yield Reader(tmp_path, broker.bootstrap_servers)
+    with closing(Reader(tmp_path, broker.bootstrap_servers)) as started:
+        yield started
     delete_topics(broker.bootstrap_servers, TOPICS)
 
 
