@@ -16,6 +16,7 @@ from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace_sql import TableEnvironment
 from support.kafka import produce
 from support.lineage_endpoint import LineageEndpoint
+from support.lineage_schemas import check_by_schema
 from support.waiting import wait_until
 
 
@@ -26,6 +27,8 @@ def endpoint(spark):
         millrace.report_metrics(spark, "openlineage", {"url": endpoint.url, "namespace": "tests"}),
     ):
         yield endpoint
+    assert endpoint.events
+    check_by_schema(endpoint.events)
 
 
 def last_event(endpoint, name):

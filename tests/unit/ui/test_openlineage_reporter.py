@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,6 +15,7 @@ from millrace.plugins import METRICS_REPORTER, plugin_manager
 from millrace.testing import MetricsReporterSuite
 from millrace_ui.openlineage_reporter import OpenLineageOptions, OpenLineageReporter
 from support.lineage_endpoint import LineageEndpoint
+from support.lineage_schemas import check_by_schema
 from support.query_reports import report
 
 ORDERS = TopicDataset("broker-1:9092,broker-2:9092", "orders", {"id": "bigint", "at": "timestamp"})
@@ -135,26 +132,3 @@ def test_a_query_goes_on_where_nobody_listens(caplog: pytest.LogCaptureFixture) 
 )
 def test_a_cluster_is_named_by_its_first_server(servers: str, namespace: str) -> None:
     assert kafka_dataset(servers, "orders") == (namespace, "orders")
-
-
-def check_by_schema(events: list[dict[str, Any]]) -> None:
-    """Check events by the published schemas where MILLRACE_OPENLINEAGE names a checkout of OpenLineage."""
-    folder = os.environ.get("MILLRACE_OPENLINEAGE")
-    if not folder:
-        return
-    from jsonschema import Draft202012Validator
-    from referencing import Registry, Resource
-
-    paths = [path for path in Path(folder, "spec").rglob("*.json") if "tests" not in path.parts]
-    documents = [json.loads(path.read_text()) for path in paths]
-    known = {document["$id"]: document for document in documents if "$id" in document}
-    registry = Registry().with_resources((name, Resource.from_contents(document)) for name, document in known.items())
-    base = next(name for name in known if name.endswith("/OpenLineage.json"))
-    whole = Draft202012Validator({"$ref": f"{base}#/$defs/RunEvent"}, registry=registry)
-    for event in events:
-        whole.validate(event)
-        facets = [event["run"]["facets"], event["job"]["facets"]]
-        facets += [dataset["facets"] for dataset in (*event["inputs"], *event["outputs"])]
-        for facet in (facet for named in facets for facet in named.values()):
-            assert facet["_schemaURL"].partition("#")[0] in known, facet["_schemaURL"]
-            Draft202012Validator({"$ref": facet["_schemaURL"]}, registry=registry).validate(facet)

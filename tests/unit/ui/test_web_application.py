@@ -99,6 +99,14 @@ def test_names_of_foreign_pages_are_refused(server: Server) -> None:
     assert refused(f"{server.url}api/queries", Host="evil.example")[0] == 400
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_the_page_only_reads(server: Server, method: str) -> None:
+    for path in ("", "events", "metrics", "api/queries/id-1/plan", "api/topics/t/messages", "page/page.js"):
+        with pytest.raises(HTTPError) as error:
+            urllib.request.urlopen(urllib.request.Request(f"{server.url}{path}", method=method), timeout=20)
+        assert error.value.code == 405
+
+
 def test_a_token_is_asked_for(histories: Histories) -> None:
     server = Server(
         page_application(PageData(histories), Settings(Exposition(), 60, token="hush")), "127.0.0.1", 0, "page"
