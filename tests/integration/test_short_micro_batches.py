@@ -35,7 +35,8 @@ def test_micro_batches_leave_no_memory_threads_and_sockets_behind(stream: ShortM
 def test_workers_that_come_and_go_leave_no_statistics_behind(stream: ShortMicroBatches) -> None:
     stream.run(20)
     # Each has a consumer of its own, and is gone after its task
-    clients, warm, workers, reader = set(), None, 0, None
+    clients: dict[str, None] = {}
+    warm, workers, reader = None, 0, None
 
     def has_reported() -> bool:
         nonlocal workers, warm, reader
@@ -46,7 +47,7 @@ def test_workers_that_come_and_go_leave_no_statistics_behind(stream: ShortMicroB
         assert stream.next(reader) == 1
         reported = client_ids(stream)
         assert len(reported) <= MAX_CLIENTS
-        clients.update(reported)
+        clients.update(dict.fromkeys(reported))
         if workers == 10:
             warm = use()
         return len(clients) > MAX_CLIENTS + 10
@@ -59,8 +60,9 @@ def test_workers_that_come_and_go_leave_no_statistics_behind(stream: ShortMicroB
         return newest in client_ids(stream)
 
     wait_until(newest_has_reported, "the statistics of the newest worker")
-    assert "worker-1" in clients
-    assert "worker-1" not in client_ids(stream)
+    # A worker on a busy machine may be gone before its client has any
+    oldest = next(client for client in clients if client.startswith("worker-"))
+    assert oldest not in client_ids(stream)
     assert len(client_ids(stream)) == MAX_CLIENTS
     wait_until(lambda: use().threads <= warm.threads + 4, "the threads of dropped consumers to end")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Run the command ``millrace``."""
@@ -10,6 +12,10 @@ def main() -> None:
         import rich  # noqa: F401 - likewise
     except ImportError as error:
         raise SystemExit(f"millrace: the command line needs {error.name}; run: pip install millrace-cli") from None
+    from millrace_cli.quick_start import is_quick, leave_out_pandas
+
+    if is_quick(sys.argv[1:]):
+        leave_out_pandas()
     from millrace_cli.root import root
 
     root()

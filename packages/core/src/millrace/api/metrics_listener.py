@@ -10,16 +10,16 @@ from pyspark.sql.streaming.listener import (
     QueryProgressEvent,
     QueryStartedEvent,
     QueryTerminatedEvent,
-    StreamingQueryListener,
 )
 
 from millrace.api.metrics import source_metrics
+from millrace.api.progress_listener import ProgressListener
 from millrace.contracts.metrics import OnMetrics, SinkMetrics, SourceMetrics
 
 logger = logging.getLogger("millrace.metrics")
 
 
-class MetricsListener(StreamingQueryListener):
+class MetricsListener(ProgressListener):
     """Report the metrics of all millrace sources at each progress of their query, and the metrics of sinks.
 
     Add it by ``spark.streams.addListener(...)``, in a classic or a Connect session, and give its

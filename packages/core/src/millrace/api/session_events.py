@@ -15,10 +15,10 @@ from pyspark.sql.streaming.listener import (
     QueryProgressEvent,
     QueryStartedEvent,
     QueryTerminatedEvent,
-    StreamingQueryListener,
 )
 
 from millrace.api.metrics import source_datasets, source_metrics
+from millrace.api.progress_listener import ProgressListener
 from millrace.api.session_sinks import SessionSinks
 from millrace.contracts.jobs import JOBS, RunningJobs
 from millrace.contracts.metrics import QueryReport, SinkMetrics, SourceMetrics
@@ -43,7 +43,7 @@ class ReportReceiver(Protocol):
         """Stop following: the session has been stopped."""
 
 
-class SessionEvents(StreamingQueryListener):
+class SessionEvents(ProgressListener):
     """Make a report of each event of a session's queries, and hand it to all that follow the session.
 
     Pages, reporters and charts share it: Spark calls one listener, a progress is parsed once, and sinks report to one
