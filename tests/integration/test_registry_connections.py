@@ -122,7 +122,7 @@ def test_recordings_get_and_register_schemas_with_a_token_of_oauth(
         assert recorded.output.endswith("; 1 schema\n"), recorded.output
         replayed = run_command("replay", file, *servers, "--topic", target, "--registry", url, *options)
         assert replayed.exit_code == 0, replayed.output
-        shown = run_command("peek", target, *servers, "--registry", url, *options)
+        shown = run_command("peek", source, *servers, "--registry", url, *options)
         assert (shown.exit_code, "avro-confluent" in shown.output) == (0, True), shown.output
         refused = run_command("record", source, tmp_path / "other.jsonl", *servers, "--registry", url)
         assert "the schema registry refuses" in refused.output
