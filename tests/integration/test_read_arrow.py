@@ -281,6 +281,17 @@ def test_pandas_takes_it(connection, topic):
     assert reader.read().read_pandas()["id"].sum() == sum(range(300))
 
 
+@pytest.mark.parametrize("library", ["polars", "duckdb"])
+def test_polars_and_duckdb_take_it(connection, topic, library):
+    taker = pytest.importorskip(library)
+    reader = millrace.read_arrow({**connection, "topic": topic(lines(), 1), "format": "csv"}, LINE)
+    if library == "polars":
+        assert taker.DataFrame(reader)["id"].sum() == sum(range(300))
+    else:
+        batches = reader.read()  # noqa: F841 - DuckDB finds variables by their names
+        assert taker.sql("SELECT sum(id) FROM batches").fetchall() == [(sum(range(300)),)]
+
+
 def cat(connection, *arguments):
     given = ["--bootstrap-servers", connection["properties.bootstrap.servers"], *arguments]
     return CliRunner().invoke(cat_command, given)

@@ -19,7 +19,9 @@ from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.registry.client import RegistryClient
 from millrace_formats.registry.schema_registry import SchemaRegistry
 from support.certificates import authority, issue, java_truststore
-from support.registry_gate import gate
+from support.command_line import run_command
+from support.kafka import produce
+from support.registry_gate import gate, token_endpoint
 from support.waiting import PATIENCE_S
 from unit.formats.avro.datums import framed
 
@@ -95,6 +97,36 @@ def test_bearer_auth(registry: Any, item: bytes) -> None:
         assert read(url, item, bearer_token="t0ken", bearer_source="STATIC_TOKEN") == [{"id": 1}]
         with pytest.raises(RegistryError, match="refuses to answer without a valid login"):
             read(url, item, bearer_token="other")
+
+
+def test_recordings_get_and_register_schemas_with_a_token_of_oauth(
+    registry: Any, broker: Any, make_topic: Any, tmp_path: Any
+) -> None:
+    source, target = make_topic(1), make_topic(1)
+    produce(
+        broker.bootstrap_servers,
+        source,
+        [{"value": framed(registry.register(f"{source}-value", SCHEMA), SCHEMA, {"id": 1})}],
+    )
+    servers, file = ("--bootstrap-servers", broker.bootstrap_servers), tmp_path / "sample.jsonl"
+    with gate(registry.url, "Bearer t0ken") as url, token_endpoint("reader", "hush", "t0ken") as tokens:
+        login = {
+            "bearer-auth.credentials-source": "OAUTHBEARER",
+            "properties.bearer.auth.client.id": "reader",
+            "properties.bearer.auth.client.secret": "hush",
+            "properties.bearer.auth.scope": "all",
+            "properties.bearer.auth.issuer.endpoint.url": tokens,
+        }
+        options = [text for name, value in login.items() for text in ("--registry-option", f"{name}={value}")]
+        recorded = run_command("record", source, file, *servers, "--registry", url, *options)
+        assert recorded.output.endswith("; 1 schema\n"), recorded.output
+        replayed = run_command("replay", file, *servers, "--topic", target, "--registry", url, *options)
+        assert replayed.exit_code == 0, replayed.output
+        shown = run_command("peek", source, *servers, "--registry", url, *options)
+        assert (shown.exit_code, "avro-confluent" in shown.output) == (0, True), shown.output
+        refused = run_command("record", source, tmp_path / "other.jsonl", *servers, "--registry", url)
+        assert "the schema registry refuses" in refused.output
+    assert registry.versions(f"{target}-value") == 1
 
 
 def test_tls_with_stores(registry: Any, item: bytes, tmp_path: Any) -> None:

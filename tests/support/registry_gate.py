@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import http.server
+import json
 import ssl
 import urllib.error
 import urllib.request
@@ -57,3 +59,27 @@ def gate(url: str, login: str | None = None, tls: ssl.SSLContext | None = None) 
     with serving(server) as address:
         scheme = "http" if tls is None else "https"
         yield f"{scheme}://{address}{inner.path}"
+
+
+@contextmanager
+def token_endpoint(client_id: str, client_secret: str, token: str) -> Iterator[str]:
+    """Give a client tokens of OAuth, and the URL at which it asks for them; others are answered by 401."""
+    login = "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            is_known = self.headers.get("Authorization") == login
+            answer = {"access_token": token, "token_type": "Bearer", "expires_in": 3600} if is_known else {}
+            body = json.dumps(answer).encode()
+            self.send_response(200 if is_known else 401)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as address:
+        yield f"http://{address}/token"

@@ -50,10 +50,11 @@ def test_a_format_is_guessed(values: list[bytes | None], format_: str, reason: s
 )
 def test_a_registry_tells_the_format(registered: dict[str, str], format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(format_guess, "_fetch_json", lambda url: asked.append(url) or registered)
-    guess = guess_format([b"\0\0\0\0\x07rest"], "http://registry:8081/")
-    assert (guess.format, guess.options) == (format_, {f"{format_}.url": "http://registry:8081"})
-    assert asked == ["http://registry:8081/schemas/ids/7"]
+    monkeypatch.setattr(format_guess, "_fetch_schema", lambda *request: asked.append(request) or registered)
+    guess = guess_format([b"\0\0\0\0\x07rest"], "http://registry:8081/", {"bearer-auth.token": "t"})
+    options = {f"{format_}.url": "http://registry:8081", f"{format_}.bearer-auth.token": "t"}
+    assert (guess.format, guess.options) == (format_, options)
+    assert asked == [("http://registry:8081", {"bearer-auth.token": "t"}, 7)]
 
 
 def test_a_registry_that_does_not_answer_is_told() -> None:

@@ -70,6 +70,35 @@ def name_values(help_: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return click.option("--option", "options", type=NameValue(), multiple=True, callback=_as_dict, help=help_)
 
 
+def registry_options(help_: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add a schema registry, and the options of its client as ``registry_options``, to a command.
+
+    Args:
+        help_: The help of ``--registry``.
+    """
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        option = click.option(
+            "--registry-option",
+            "registry_options",
+            type=NameValue(),
+            multiple=True,
+            callback=_of_registry,
+            help="With --registry: option of its client as of avro-confluent, such as bearer-auth.token=...",
+        )
+        return click.option("--registry", metavar="URL", is_eager=True, help=help_)(option(command))
+
+    return add
+
+
+def _of_registry(
+    context: click.Context, _option: click.Parameter, pairs: tuple[tuple[str, str], ...]
+) -> dict[str, str]:
+    if pairs and context.params.get("registry") is None:
+        raise click.UsageError("--registry-option requires --registry")
+    return dict(pairs)
+
+
 def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how messages become rows, and which of these to show, to a command."""
     options = (
@@ -80,7 +109,7 @@ def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="COLUMNS",
             help="Columns, for formats that cannot infer them: 'id BIGINT, name STRING'.",
         ),
-        click.option("--registry", metavar="URL", help="Schema registry, for messages that name a schema."),
+        registry_options("Schema registry, for messages that name a schema."),
         click.option("--metadata", is_flag=True, help="Show key, headers, partition, offset and timestamp, too."),
         click.option("--where", metavar="CONDITION", help="Only rows for which this is true, such as amount > 100."),
     )

@@ -11,6 +11,7 @@ from typing import Any
 from millrace.errors import RegistryError
 
 _DELIMITERS = {",": ",", ";": ";", "\t": "\\t", "|": "|"}
+_NO_OPTIONS: Mapping[str, str] = {}
 _REGISTRY_FORMATS = {"AVRO": "avro-confluent", "JSON": "json-confluent", "PROTOBUF": "protobuf-confluent"}
 
 
@@ -31,12 +32,15 @@ class Guess:
     columns: str | None = None
 
 
-def guess_format(values: Collection[bytes | None], registry: str | None = None) -> Guess:
+def guess_format(
+    values: Collection[bytes | None], registry: str | None = None, registry_options: Mapping[str, str] = _NO_OPTIONS
+) -> Guess:
     """Guess the format of messages.
 
     Args:
         values: The values of some messages.
         registry: The URL of the schema registry, if there is one.
+        registry_options: Options of its client, see `registry_call`.
 
     Raises:
         RegistryError: The registry does not tell the schema of the messages.
@@ -49,7 +53,7 @@ def guess_format(values: Collection[bytes | None], registry: str | None = None) 
         guesses = [_dialect(decoded) for decoded in objects]
         return next((guess for guess in guesses if guess.format != "json"), guesses[0])
     if all(payload[0] == 0 and len(payload) > 5 for payload in payloads):
-        return _registered(int.from_bytes(payloads[-1][1:5], "big"), registry)
+        return _registered(int.from_bytes(payloads[-1][1:5], "big"), registry, registry_options)
     return _delimited(payloads) or Guess(
         "raw",
         "the messages are not JSON: name their format with --format, and their columns with --schema, such as "
@@ -80,7 +84,7 @@ def _dialect(message: Mapping[str, Any]) -> Guess:
     return Guess("json", "the messages are JSON objects")
 
 
-def _registered(number: int, registry: str | None) -> Guess:
+def _registered(number: int, registry: str | None, options: Mapping[str, str]) -> Guess:
     """Guess the format of messages that begin with the number of a schema."""
     if registry is None:
         return Guess(
@@ -89,14 +93,15 @@ def _registered(number: int, registry: str | None) -> Guess:
             f"--registry http://HOST:8081",
         )
     url = registry.rstrip("/")
-    registered = _fetch_json(f"{url}/schemas/ids/{number}")
+    registered = _fetch_schema(url, options, number)
     kind = registered.get("schemaType", "AVRO")
     format_ = _REGISTRY_FORMATS.get(kind)
     if format_ is None:
         return Guess("raw", f"schema {number} is of the unknown kind {kind}")
     if format_ == "avro-confluent" and _is_envelope(registered["schema"]):
         format_ = "debezium-avro-confluent"
-    return Guess(format_, f"schema {number} of the registry is one of {kind}", {f"{format_}.url": url})
+    format_options = {f"{format_}.{name}": text for name, text in {**options, "url": url}.items()}
+    return Guess(format_, f"schema {number} of the registry is one of {kind}", format_options)
 
 
 def _is_envelope(schema: str) -> bool:
@@ -105,10 +110,10 @@ def _is_envelope(schema: str) -> bool:
     return {"before", "after", "op"} <= names
 
 
-def _fetch_json(url: str) -> Any:
-    from millrace_cli.schema_registry import call_registry
+def _fetch_schema(url: str, options: Mapping[str, str], number: int) -> Any:
+    from millrace_cli.schema_registry import registry_call
 
-    answer = call_registry(url)
+    answer = registry_call(url, options)(f"{url}/schemas/ids/{number}")
     if answer is None:
         # The URL may contain a login
         raise RegistryError("the schema registry given by --registry does not have the schema of the messages")

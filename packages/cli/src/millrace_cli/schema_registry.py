@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import urllib.request
+from collections.abc import Callable, Mapping
 from http.client import HTTPException, InvalidURL
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -21,6 +22,41 @@ _CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 _NOT_FOUND = 404
 # Does not show what was given: it may contain a password
 _NO_URL = "--registry: expected a URL such as http://HOST:8081, or https://NAME:PASSWORD@HOST with a login"
+
+
+RegistryCall = Callable[..., Any]
+"""Asks a registry, with the arguments and errors of `call_registry`."""
+
+_FORMAT = "avro-confluent"
+
+
+def registry_call(url: str, options: Mapping[str, str]) -> RegistryCall:
+    """Return how to ask a registry.
+
+    Args:
+        url: Its URL.
+        options: Options of the formats with a registry that say how to log in, such as ``bearer-auth.token``; with
+            some, the client of these formats asks.
+
+    Raises:
+        OptionsError, PluginError, MachineError: Options are wrong, or no package with the client is installed.
+    """
+    if not options:
+        return call_registry
+    from millrace.contracts import SchemaRegistryFormat
+    from millrace.errors import PluginError
+    from millrace.options.parser import OptionParser
+    from millrace.plugins import FORMAT, plugin_manager
+
+    plugin = plugin_manager().load(FORMAT, _FORMAT)
+    plugin.check_requirements()
+    parser = OptionParser("registry", {f"{_FORMAT}.{name}": text for name, text in {**options, "url": url}.items()})
+    parsed = parser.take(plugin.Options, f"{_FORMAT}.")
+    parser.finish()
+    format_, base = plugin(parsed), url.rstrip("/") + "/"
+    if not isinstance(format_, SchemaRegistryFormat):
+        raise PluginError(f"format {_FORMAT!r} asks no registry: install the one of millrace-formats")
+    return lambda whole, body=None: format_.request(whole.removeprefix(base), body)
 
 
 def call_registry(url: str, body: object = None) -> Any:

@@ -138,7 +138,10 @@ def test_a_copy_that_is_killed_leaves_nothing_half(original: WrittenCheckpoint, 
         new = kill_copy(original.folder, tmp_path / "copies", at_least=int(part * STATE_FILES))
         assert not new.exists()
         assert files_in(original.folder) == before
-    assert run_command("checkpoint", "import", original.folder, new).exit_code == 0
+    done = run_command("checkpoint", "import", original.folder, new)
+    assert done.exit_code == 0, done.output
+    (left,) = new.parent.glob(f".{new.name}.*.incomplete")
+    assert f"delete {left}: it is left of a copy that was killed" in done.output
     assert len(files_in(new)) == len(before) - len(CHECKSUMS_OF_OFFSETS) + 1
 
 

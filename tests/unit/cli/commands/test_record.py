@@ -10,6 +10,12 @@ from click.testing import CliRunner
 from millrace_cli.commands.record import record
 
 
+def test_options_of_a_registry_need_one(tmp_path: Path) -> None:
+    arguments = ["orders", str(tmp_path / "orders.jsonl"), "--registry-option", "bearer-auth.token=x"]
+    ended = CliRunner().invoke(record, arguments)
+    assert (ended.exit_code, "--registry-option requires --registry" in ended.output) == (2, True)
+
+
 @pytest.mark.parametrize(
     "format_arguments", [["--format", "json"], ["--option", "format=json"], ["--option", "value.format=json"]]
 )

@@ -221,6 +221,7 @@ CASES |= {
             None, {"0": 0, "8 s": 8_000}, {"-1 s": NOT_NEGATIVE, "some": DURATION}
         ),
         "scan.filter-pushdown.key-partitioner": Case(None, {"default": "default"}, {}),
+        "scan.filter-pushdown.report": Case(None, {"/tmp/filters": "/tmp/filters"}, {}),
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),
         "includeHeaders": Case(

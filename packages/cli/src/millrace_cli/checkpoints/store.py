@@ -14,6 +14,7 @@ from pyarrow import fs
 from millrace.checkpoint_folder import open_location
 from millrace.errors import MillraceError
 
+_DRAFT = ".incomplete"
 _PIECE_BYTES = 4 << 20
 
 
@@ -44,7 +45,18 @@ class CheckpointStore:
         """Return a folder beside this one, for a copy that gets this one's name when it is complete."""
         location = self.location.rstrip("/")
         parent, slash, name = location.rpartition("/")
-        return CheckpointStore(f"{parent}{slash}.{name}.{uuid.uuid4().hex[:8]}.incomplete")
+        return CheckpointStore(f"{parent}{slash}.{name}.{uuid.uuid4().hex[:8]}{_DRAFT}")
+
+    def drafts(self) -> list[str]:
+        """Return the folders of copies for this one that are not complete: under way, or left by a killed process."""
+        if not self.has_rename:
+            return []
+        parent, name = posixpath.split(self._root)
+        with self._errors("reading"):
+            infos = self._fs.get_file_info(fs.FileSelector(parent, allow_not_found=True))
+        return sorted(
+            info.path for info in infos if info.base_name.startswith(f".{name}.") and info.base_name.endswith(_DRAFT)
+        )
 
     def list_files(self) -> dict[str, int]:
         """Return the sizes of all files in bytes, by their paths; none where the folder is missing."""

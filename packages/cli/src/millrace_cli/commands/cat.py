@@ -39,6 +39,7 @@ def cat(
     format_: str | None,
     columns: str | None,
     registry: str | None,
+    registry_options: Mapping[str, str],
     metadata: bool,
     where: str | None,
     limit: int | None,
@@ -61,7 +62,7 @@ def cat(
         check_form(output)
     condition = None if where is None else parse_row_filter(where)
     client = require_brokers(java_properties(bootstrap_servers, config, properties))
-    read = TopicRead(topic, client, options, format_, columns, registry, metadata)
+    read = TopicRead(topic, client, options, format_, columns, registry, metadata, registry_options)
     written = copy_rows(read_arrow(read.find_options()), output, condition, limit)
     if output is not None:
         print_note(f"{counted(written, 'row')} in {output}")

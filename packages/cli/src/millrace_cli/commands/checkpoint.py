@@ -165,10 +165,13 @@ def _copy(checkpoint: Checkpoint, plan: CopyPlan, location: str) -> None:
     from millrace_cli.checkpoints.copying import copy_checkpoint
     from millrace_cli.checkpoints.store import CheckpointStore
 
-    copy_checkpoint(checkpoint, plan, CheckpointStore(location))
+    target = CheckpointStore(location)
+    copy_checkpoint(checkpoint, plan, target)
     click.echo(f"copied {counted(len(plan.copied) + len(plan.written), 'file')} to {location}")
     for note in plan.notes:
         click.echo(note)
+    for folder in target.drafts():
+        click.echo(f"delete {folder}: it is left of a copy that was killed, unless another one is under way")
 
 
 def _targets(target: str, read: Offsets, connect: Callable[[], Any]) -> Mapping[TopicPartition, int]:

@@ -48,6 +48,7 @@ def peek(
     format_: str | None,
     columns: str | None,
     registry: str | None,
+    registry_options: Mapping[str, str],
     metadata: bool,
     where: str | None,
     follow: bool,
@@ -77,7 +78,7 @@ def peek(
     condition = None if where is None else parse_row_filter(where)
     client = require_brokers(java_properties(bootstrap_servers, config, properties))
     choice = DecoderChoice(
-        TopicRead(topic, client, options, format_, columns, registry, metadata),
+        TopicRead(topic, client, options, format_, columns, registry, metadata, registry_options),
         lambda: open_catalog(catalog, bootstrap_servers, config, properties, options),
         guesses=catalog == DEFAULT_CATALOG,
     )

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from millrace.wording import counted
-from millrace_cli.connection import client_properties, connection_options, java_properties, name_values, require_brokers
+from millrace_cli.connection import (
+    client_properties,
+    connection_options,
+    java_properties,
+    name_values,
+    registry_options,
+    require_brokers,
+)
+
+if TYPE_CHECKING:
+    from millrace_cli.recordings.record import RecordingCounts
 
 _DECODING_OPTIONS = {"format", "value.format", "key.format", "columns"}
 
@@ -24,7 +35,7 @@ _DECODING_OPTIONS = {"format", "value.format", "key.format", "columns"}
 @click.option("--where", metavar="CONDITION", help="Only messages with a row for which this is true.")
 @click.option("--format", "format_", metavar="NAME", help="Format of --where's columns; by default it is guessed.")
 @click.option("--schema", "columns", metavar="COLUMNS", help="Columns, where the format cannot infer them.")
-@click.option("--registry", metavar="URL", help="Schema registry, whose schemas are recorded with the messages.")
+@registry_options("Schema registry, whose schemas are recorded with the messages.")
 @click.option("--mask", metavar="WHAT,..", help="Mask email, card, key, or fields of JSON, such as field:iban.")
 @click.option("--keep-binary", is_flag=True, help="With --mask: keep binary keys, values and headers as they are.")
 def record(
@@ -41,6 +52,7 @@ def record(
     format_: str | None,
     columns: str | None,
     registry: str | None,
+    registry_options: Mapping[str, str],
     mask: str | None,
     keep_binary: bool,
 ) -> None:
@@ -79,14 +91,18 @@ def record(
         raise click.BadParameter(str(problem)) from None
     java = require_brokers(java_properties(bootstrap_servers, config, properties))
     client = client_properties(bootstrap_servers, config, properties)
-    read = TopicRead(topic, java, options, format_, columns, registry, metadata=False)
+    read = TopicRead(topic, java, options, format_, columns, registry, False, registry_options)
     counts = record_topic(file, client, read, selected, masks, print_note)
+    print_note(_summary(file, counts))
+
+
+def _summary(file: Path, counts: RecordingCounts) -> str:
     parts = [
         f"{counted(counts.messages, 'message')} in {file}",
         *([counted(counts.schemas, "schema")] if counts.schemas else []),
         *(f"masked {kind} {counted(number, 'time')}" for kind, number in sorted(counts.masked.items())),
     ]
-    print_note("; ".join(parts))
+    return "; ".join(parts)
 
 
 def _check_not_decoded(format_: str | None, columns: str | None, options: Mapping[str, str]) -> None:

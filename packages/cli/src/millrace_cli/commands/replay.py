@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from millrace.wording import counted
-from millrace_cli.connection import client_properties, connection_options
+from millrace_cli.connection import client_properties, connection_options, registry_options
 
 
 @click.command()
@@ -22,7 +22,7 @@ from millrace_cli.connection import client_properties, connection_options
 )
 @click.option("--keep-partitions", is_flag=True, help="Write each message to its recorded partition, not by its key.")
 @click.option("--shift-time", is_flag=True, help="Move all timestamps by the same time, to the present.")
-@click.option("--registry", metavar="URL", help="Schema registry that gets the schemas, whose ids messages then have.")
+@registry_options("Schema registry that gets the schemas, whose ids messages then have.")
 @click.option("--again", is_flag=True, help="Begin anew, even if the recording was replayed into the topic before.")
 @click.option(
     "--group",
@@ -42,6 +42,7 @@ def replay(
     keep_partitions: bool,
     shift_time: bool,
     registry: str | None,
+    registry_options: Mapping[str, str],
     again: bool,
     group: str | None,
     transaction_size: int,
@@ -72,6 +73,7 @@ def replay(
         shift_time=shift_time,
         again=again,
         registry=registry,
+        registry_options=registry_options,
         transaction_size=transaction_size,
     )
     if recording.schemas and registry is None:

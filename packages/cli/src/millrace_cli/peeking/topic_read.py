@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
@@ -40,6 +40,7 @@ class TopicRead:
         columns: The columns, as ``id BIGINT, name STRING``; None when the format finds them.
         registry: The URL of the schema registry to ask for formats.
         metadata: Whether to show keys, headers and positions.
+        registry_options: Options of the registry's client, such as its login.
         note: Gets what is worth telling people, such as the guess.
     """
 
@@ -50,6 +51,7 @@ class TopicRead:
     columns: str | None
     registry: str | None
     metadata: bool
+    registry_options: Mapping[str, str] = field(default_factory=dict)
     note: Callable[[str], None] = print_note
 
     def messages(self) -> TopicMessages:
@@ -109,7 +111,7 @@ class TopicRead:
         """
         if any(map(origin_of, newest)):
             return None
-        return guess_format([message.value() for message in newest], self.registry)
+        return guess_format([message.value() for message in newest], self.registry, self.registry_options)
 
     def note_guess(self, guess: Guess) -> None:
         """Tell people the guess that is used."""

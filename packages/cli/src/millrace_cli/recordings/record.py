@@ -17,6 +17,7 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace_cli.recordings.contents import COLUMNS, RecordedTopic
 from millrace_cli.recordings.files import new_recording
 from millrace_cli.recordings.schema_ids import PARTS, SchemaCollector, names_schema
+from millrace_cli.schema_registry import registry_call
 
 if TYPE_CHECKING:
     from millrace.options.secrets import Properties
@@ -106,7 +107,7 @@ def record_topic(
         MillraceError: The topic cannot be read, the registry lacks a schema, or a message cannot be masked.
     """
     partitions = KafkaAdmin(client).topics([read.topic])[read.topic].partitions
-    collector = None if read.registry is None else SchemaCollector(read.registry, read.topic)
+    collector = None if read.registry is None else _collector(read, read.registry)
     counts = RecordingCounts()
     batches = _messages(read, selected)
     with new_recording(path, RecordedTopic(read.topic, partitions)) as writer, closing(batches):
@@ -157,6 +158,10 @@ def _all_messages(read: TopicRead, selected: RecordedRange) -> Generator[pa.Tabl
                 yield pa.Table.from_batches([batch]).cast(COLUMNS)
     else:
         yield from _messages_of_rows(read, selected, selected.condition)
+
+
+def _collector(read: TopicRead, url: str) -> SchemaCollector:
+    return SchemaCollector(url, read.topic, registry_call(url, read.registry_options))
 
 
 def _messages_of_rows(read: TopicRead, selected: RecordedRange, condition: RowFilter) -> Generator[pa.Table]:

@@ -7,9 +7,9 @@ transactions, as an offset of a consumer group: a replay that was killed continu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from time import time
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from millrace_cli.recordings.contents import Extent, RecordedMessage, Recording
 from millrace_cli.recordings.pace import Pace, shift_to_now, written_time_note
 from millrace_cli.recordings.schema_ids import PARTS, SchemaIds
 from millrace_cli.replaying.transaction import MAX_TRANSACTION_S, ReplayTransaction, only_replay
+from millrace_cli.schema_registry import registry_call
 
 MAX_PACED_TRANSACTION_S = 0.5
 """Age at which a transaction is committed when messages are written at a speed: readers wait for its end."""
@@ -48,6 +49,7 @@ class RecordingReplay:
         shift_time: Whether timestamps are moved to the present, all by the same time.
         again: Whether to begin anew, whatever was written before.
         registry: The URL of a schema registry that gets the schemas; None to leave messages as they are.
+        registry_options: Options of its client, see `registry_call`.
         transaction_size: The number of messages in a transaction.
     """
 
@@ -58,6 +60,7 @@ class RecordingReplay:
     shift_time: bool = False
     again: bool = False
     registry: str | None = None
+    registry_options: Mapping[str, str] = field(default_factory=dict)
     transaction_size: int = 1000
 
 
@@ -140,7 +143,11 @@ class _RecordingRun:
         self._schema_ids = SchemaIds({part: {} for part in PARTS})
         if replay.registry is not None:
             self._schema_ids = SchemaIds.registered(
-                recording.schemas, replay.registry, recording.topic.name, replay.topic
+                recording.schemas,
+                replay.registry,
+                recording.topic.name,
+                replay.topic,
+                registry_call(replay.registry, replay.registry_options),
             )
 
     def note_times(self, note: Callable[[str], None]) -> None:

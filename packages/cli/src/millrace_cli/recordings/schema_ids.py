@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 
 from millrace.errors import RegistryError
 from millrace_cli.recordings.contents import RecordedMessage, RecordedSchema, RegisteredSchema
-from millrace_cli.schema_registry import call_registry
+from millrace_cli.schema_registry import RegistryCall, call_registry
 
 PARTS = ("key", "value")
 
 _FRAME_SIZE = 5
 _MAGIC, _GUID_MAGIC = b"\0", b"\1"
+_ENCRYPTING = ("ENCRYPT", "ENCRYPT_PAYLOAD")
 
 
 class SchemaCollector:
@@ -32,7 +33,7 @@ class SchemaCollector:
         call: Asks the registry, as `call_registry` does.
     """
 
-    def __init__(self, url: str, topic: str, call: Callable[[str], Any] = call_registry) -> None:
+    def __init__(self, url: str, topic: str, call: RegistryCall = call_registry) -> None:
         self._url = url.rstrip("/")
         self._topic = topic
         self._call = call
@@ -97,6 +98,7 @@ class SchemaCollector:
         return next((subject for subject in subjects if not subject.endswith(("-key", "-value"))), None)
 
     def _schema(self, subject: str, content: Mapping[str, Any]) -> RegisteredSchema:
+        _check_clear(subject, content)
         references = []
         for reference in content.get("references") or ():
             subject_of_it, version = reference["subject"], reference["version"]
@@ -119,7 +121,12 @@ class SchemaIds:
 
     @classmethod
     def registered(
-        cls, schemas: Iterable[RecordedSchema], url: str, recorded_topic: str | None, topic: str
+        cls,
+        schemas: Iterable[RecordedSchema],
+        url: str,
+        recorded_topic: str | None,
+        topic: str,
+        call: RegistryCall = call_registry,
     ) -> SchemaIds:
         """Register schemas, and return their ids; a schema that the registry has keeps its id.
 
@@ -128,6 +135,7 @@ class SchemaIds:
             url: The URL of the registry.
             recorded_topic: The topic of the recording: subjects that are named after it get the name of the other.
             topic: The topic of the messages.
+            call: Asks the registry, as `call_registry` does.
 
         Raises:
             RegistryError: The registry does not accept a schema, or does not answer.
@@ -136,7 +144,7 @@ class SchemaIds:
         # Versions of a subject in the order in which they came to be
         for recorded in sorted(schemas, key=lambda recorded: recorded.id):
             subject = _renamed(recorded.schema.subject, recorded_topic, topic)
-            number, _ = _register(url.rstrip("/"), subject, recorded.schema)
+            number, _ = _register(call, url.rstrip("/"), subject, recorded.schema)
             frames[recorded.part][_frame(recorded.id)] = _frame(number)
         return cls(frames)
 
@@ -156,6 +164,17 @@ class SchemaIds:
         if payload is None or frame is None or any(name == _header_name(part) for name, _ in message.headers):
             return payload
         return frame + payload[_FRAME_SIZE:]
+
+
+def _check_clear(subject: str, content: Mapping[str, Any]) -> None:
+    """Refuse a schema with rules that encrypt messages: without them, these would be read as ciphertext."""
+    rules = content.get("ruleSet") or {}
+    for rule in (*(rules.get("domainRules") or ()), *(rules.get("encodingRules") or ())):
+        if str(rule.get("type")).upper() in _ENCRYPTING:
+            raise RegistryError(
+                f"the rule {rule.get('name')!r} of subject {subject!r} encrypts messages, and recordings keep no "
+                f"rules: record without --registry, and replay where the same registry is used"
+            )
 
 
 def names_schema(payload: bytes | None) -> bool:
@@ -198,25 +217,25 @@ def _renamed(subject: str, recorded_topic: str | None, topic: str) -> str:
     return f"{topic}-{subject.removeprefix(prefix)}" if recorded_topic and subject.startswith(prefix) else subject
 
 
-def _register(url: str, subject: str, schema: RegisteredSchema) -> tuple[int, dict[str, Any]]:
+def _register(call: RegistryCall, url: str, subject: str, schema: RegisteredSchema) -> tuple[int, dict[str, Any]]:
     """Register a schema and those that it refers to; returns its id, and the request that describes it."""
-    references = [_registered_reference(url, name, referred) for name, referred in schema.references]
+    references = [_registered_reference(call, url, name, referred) for name, referred in schema.references]
     body: dict[str, Any] = {"schema": schema.text}
     if schema.type != "AVRO":
         body["schemaType"] = schema.type
     if references:
         body["references"] = references
-    return int(_post(f"{url}/subjects/{_quoted(subject)}/versions", body)["id"]), body
+    return int(_post(call, f"{url}/subjects/{_quoted(subject)}/versions", body)["id"]), body
 
 
-def _registered_reference(url: str, name: str, schema: RegisteredSchema) -> dict[str, Any]:
-    _, body = _register(url, schema.subject, schema)
-    version = _post(f"{url}/subjects/{_quoted(schema.subject)}", body)["version"]
+def _registered_reference(call: RegistryCall, url: str, name: str, schema: RegisteredSchema) -> dict[str, Any]:
+    _, body = _register(call, url, schema.subject, schema)
+    version = _post(call, f"{url}/subjects/{_quoted(schema.subject)}", body)["version"]
     return {"name": name, "subject": schema.subject, "version": version}
 
 
-def _post(url: str, body: Mapping[str, Any]) -> Any:
-    answer = call_registry(url, body)
+def _post(call: RegistryCall, url: str, body: Mapping[str, Any]) -> Any:
+    answer = call(url, body)
     if answer is None:
         raise RegistryError("--registry: there is no schema registry at this URL; is it its whole address?")
     return answer
