@@ -116,9 +116,8 @@ class KafkaJsonTable(CatalogTable):
         if self._key.reason:
             notes.append(f"keys are bytes, since they are not all JSON objects: {self._key.reason}")
         if skipped:
-            notes.append(
-                f"left out {counted(len(skipped), 'malformed message')}, first {skipped[0].position}: {skipped[0].reason}"
-            )
+            first, count = skipped[0], counted(len(skipped), "malformed message")
+            notes.append(f"left out {count}, first {first.position}: {first.reason}")
         return describe_table(self.name, self._columns, self.table_schema, notes)
 
     def ddl(self) -> str:
