@@ -10,6 +10,8 @@ import sys
 import threading
 from datetime import UTC, datetime
 
+import duckdb
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -281,15 +283,15 @@ def test_pandas_takes_it(connection, topic):
     assert reader.read().read_pandas()["id"].sum() == sum(range(300))
 
 
-@pytest.mark.parametrize("library", ["polars", "duckdb"])
-def test_polars_and_duckdb_take_it(connection, topic, library):
-    taker = pytest.importorskip(library)
-    reader = millrace.read_arrow({**connection, "topic": topic(lines(), 1), "format": "csv"}, LINE)
-    if library == "polars":
-        assert taker.DataFrame(reader)["id"].sum() == sum(range(300))
-    else:
-        batches = reader.read()  # noqa: F841 - DuckDB finds variables by their names
-        assert taker.sql("SELECT sum(id) FROM batches").fetchall() == [(sum(range(300)),)]
+def test_polars_and_duckdb_take_it(connection, topic):
+    name = topic(lines(), 1)
+
+    def reader() -> millrace.ArrowReader:
+        return millrace.read_arrow({**connection, "topic": name, "format": "csv"}, LINE)
+
+    assert polars.DataFrame(reader())["id"].sum() == sum(range(300))
+    rows = reader().read()  # noqa: F841 - DuckDB finds variables by their names
+    assert duckdb.sql("SELECT sum(id) FROM rows").fetchone() == (sum(range(300)),)
 
 
 def cat(connection, *arguments):

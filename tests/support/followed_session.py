@@ -31,7 +31,7 @@ class FollowedSession:
 
     @property
     def is_left(self) -> bool:
-        """Whether nobody listens."""
+        """True if nobody listens."""
         return not self.listeners
 
     def _remove(self, listener: Any) -> None:

@@ -9,7 +9,6 @@ import base64
 import json
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -33,7 +32,6 @@ from support.names import unique_name
 from support.registry_messages import read, write
 
 EXECUTORS = "confluent_kafka.schema_registry.rules.encryption.encrypt_executor"
-needs_executors = pytest.mark.skipif(find_spec("tink") is None, reason="needs confluent-kafka[rules]")
 
 SECRET = ("rule.executors._default_.param.secret", "hush")
 COLUMNS = pa.schema([("id", pa.int64()), ("name", pa.string())])
@@ -204,7 +202,6 @@ def values_of(encrypted: Encrypted) -> list[Any]:
     return [_person(encrypted)(**row) if encrypted.kind == "PROTOBUF" else dict(row) for row in ROWS]
 
 
-@needs_executors
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("kind", ["ENCRYPT", "ENCRYPT_PAYLOAD"])
 def test_messages_are_decrypted_where_there_is_a_key(name: str, kind: str) -> None:
@@ -225,7 +222,6 @@ def test_messages_are_decrypted_where_there_is_a_key(name: str, kind: str) -> No
     assert "are encrypted by rule 'hideNames', and this one cannot be decrypted: " in error.reason
 
 
-@needs_executors
 def test_decrypted_numbers_keep_all_their_digits() -> None:
     format_ = format_of(JSON_FORMAT, subject="people-value", properties=(SECRET,))
     register(format_, JSON_FORMAT, rule())
@@ -235,7 +231,6 @@ def test_decrypted_numbers_keep_all_their_digits() -> None:
     assert (row["id"], row["name"], str(row["amount"])) == (2**62 + 1, "Ann", "1234567890.12345678901234567890")
 
 
-@needs_executors
 def test_without_a_key_messages_are_refused_in_a_sentence() -> None:
     format_ = format_of(AVRO_FORMAT, subject="people-value", properties=(SECRET,))
     register(format_, AVRO_FORMAT, rule())

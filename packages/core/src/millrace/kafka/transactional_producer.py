@@ -48,6 +48,8 @@ _FENCED_CODES = {
     KafkaError.INVALID_PRODUCER_EPOCH,
     KafkaError.INVALID_PRODUCER_ID_MAPPING,
     KafkaError.PRODUCER_FENCED,
+    # From a partition that has the end of the transaction, and not yet the epoch of the producer that took over
+    KafkaError.INVALID_TXN_STATE,
 }
 
 
