@@ -291,7 +291,7 @@ def test_polars_and_duckdb_take_it(connection, topic):
 
     assert polars.DataFrame(reader())["id"].sum() == sum(range(300))
     rows = reader().read()  # noqa: F841 - DuckDB finds variables by their names
-    assert duckdb.sql("SELECT sum(id) FROM rows").fetchone() == (sum(range(300)),)
+    assert duckdb.sql("SELECT sum(id) FROM rows").fetchall() == [(sum(range(300)),)]
 
 
 def cat(connection, *arguments):
