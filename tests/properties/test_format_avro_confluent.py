@@ -37,6 +37,9 @@ class Schemas(NamedTuple):
             raise SchemaNotFoundError(f"no schema {schema_id}")
         return self.by_id[schema_id]
 
+    def encrypted(self, _schema_id: int) -> None:
+        """Return that no rules encrypt its messages."""
+
 
 class Mix(NamedTuple):
     """Columns, the schemas of the messages, and the messages."""

@@ -12,6 +12,8 @@ from millrace.monitoring.trace_report import SETTING, TraceForwarder, TraceRepor
 class Session:
     """The settings of a session."""
 
+    is_stopped = False
+
     def __init__(self) -> None:
         self.conf = self
         self.settings: dict[str, str] = {}

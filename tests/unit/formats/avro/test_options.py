@@ -34,6 +34,7 @@ def test_names_and_defaults_are_those_of_flink() -> None:
     assert found == {
         "url": "http://localhost:8081",
         "subject": None,
+        "subject-name-strategy": "topic",
         "schema": None,
         "auto.register.schemas": True,
         "timestamp_mapping.legacy": True,

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from millrace.contracts.query_schemas import SchemaVersion
 from millrace.errors import SchemaError
 from millrace_catalog.inference.observation import Position
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
 from millrace_catalog.types.identifiers import quote_name
+
+if TYPE_CHECKING:
+    from millrace.contracts.query_schemas import SchemaVersion
 
 _VERSION = 1
 
@@ -82,6 +84,8 @@ def apply_change(schema: Schema, change: SchemaChange) -> Schema:
 
 def describe_change(change: SchemaChange) -> SchemaVersion:
     """Describe a change for people."""
+    from millrace.contracts.query_schemas import SchemaVersion
+
     cause = None if change.cause is None else str(change.cause)
     if isinstance(change, AlterColumnTypes):
         texts = (f"{quote_name(column.name)} {column.before} → {column.after}" for column in change.columns)
