@@ -13,7 +13,7 @@ from millrace.kafka.log_dirs import BrokerAddress, parse_log_dirs, topic_sizes
 
 NO_TAGS = b"\0"
 A_TAG = b"\1\7\2ab"
-"""One tag, of number 7 and two bytes."""
+"""Tagged fields, as an answer has them: a single field, whose tag is 7 and whose value has two bytes."""
 
 
 def varint(number: int) -> bytes:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from millrace.errors import MessageError
 from millrace.monitoring.malformed_runs import MalformedRuns
+from millrace.monitoring.malformed_share import is_larger_share
 from millrace_cdc.runtime.task_reports import TaskFindings
-
-_ENOUGH_MESSAGES = 100
-"""Messages from which on the share of malformed ones is compared: it says little of fewer."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class MalformedCounts:
                 f"malformed messages one after another in a partition: {longest}, more than "
                 f"'dirty-data.max-consecutive' allows ({consecutive})"
             )
-        if ratio is not None and self._messages >= _ENOUGH_MESSAGES and self._malformed / self._messages > ratio:
+        if ratio is not None and is_larger_share(self._malformed, self._messages, ratio):
             raise MessageError(
                 f"{self._malformed} of {self._messages} messages are malformed, a larger share than "
                 f"'dirty-data.max-ratio' allows ({ratio})"

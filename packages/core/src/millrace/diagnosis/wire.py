@@ -9,10 +9,9 @@ import socket
 import ssl
 import struct
 
-from millrace.kafka.raw_requests import NO_ERROR, NO_TAGS, NotKafkaError, ask, connect
+from millrace.kafka.raw_requests import NO_ERROR, NO_TAGS, NotKafkaError, ask, ask_for_login, connect
 
 _API_VERSIONS = 18
-_SASL_HANDSHAKE = 17
 _DESCRIBE_QUORUM = 55
 _MOST_KINDS = 1_000
 
@@ -45,8 +44,7 @@ def sasl_mechanisms(connection: socket.socket, mechanism: str) -> tuple[int, lis
     Raises:
         NotKafkaError: It gave no answer.
     """
-    name = mechanism.encode()
-    answer = ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
+    answer = ask_for_login(connection, mechanism)
     code, count = struct.unpack_from(">hi", answer)
     names, at = [], 6
     for _ in range(max(count, 0)):

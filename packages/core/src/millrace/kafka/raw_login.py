@@ -17,11 +17,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from millrace.errors import ClientError
-from millrace.kafka.raw_requests import NO_ERROR, ask, connect
+from millrace.kafka.raw_requests import NO_ERROR, ask, ask_for_login, connect
 from millrace.kafka.security.certificate_check import trust
 from millrace.kafka.security.sasl import DEFAULT_MECHANISM
 
-_SASL_HANDSHAKE = 17
 _SASL_AUTHENTICATE = 36
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _MOST_ITERATIONS = 1_000_000
@@ -97,9 +96,7 @@ def _log_in(connection: socket.socket, settings: Mapping[str, Any]) -> None:
 
 
 def _shake_hands(connection: socket.socket, mechanism: str) -> None:
-    name = mechanism.encode()
-    answer = ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
-    if struct.unpack_from(">h", answer)[0] != NO_ERROR:
+    if struct.unpack_from(">h", ask_for_login(connection, mechanism))[0] != NO_ERROR:
         raise ClientError(f"the listener has no login by {mechanism}")
 
 

@@ -14,6 +14,7 @@ TIMEOUT_S = 2.0
 NO_ERROR = 0
 NO_TAGS = b"\0"
 
+_SASL_HANDSHAKE = 17
 _CORRELATION_ID = 1
 _CLIENT_ID = b"millrace"
 _LARGEST_ANSWER = 100_000_000
@@ -56,6 +57,12 @@ def ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes
         raise
     except (OSError, struct.error) as error:
         raise NotKafkaError from error
+
+
+def ask_for_login(connection: socket.socket, mechanism: str) -> bytes:
+    """Ask for a login by a SASL mechanism; returns an error code and the listener's mechanisms, and fails as `ask`."""
+    name = mechanism.encode()
+    return ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:

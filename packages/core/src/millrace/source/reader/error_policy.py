@@ -13,6 +13,7 @@ from confluent_kafka import Message
 from millrace.contracts import DeadLetter, TopicPartition
 from millrace.errors import MessageError
 from millrace.monitoring.malformed_runs import SOUND, MalformedRuns, RangeRuns
+from millrace.monitoring.malformed_share import is_larger_share
 from millrace.monitoring.split_report import MalformedTotals
 from millrace.options.connector import SourceOptions
 from millrace.records.messages import Messages, describe_position
@@ -24,9 +25,6 @@ logger = logging.getLogger("millrace.dirty_data")
 MAX_COUNT_OPTION = "ingestion.error-tolerance.max-count"
 MAX_RATIO_OPTION = "dirty-data.max-ratio"
 MAX_CONSECUTIVE_OPTION = "dirty-data.max-consecutive"
-
-ENOUGH_MESSAGES = 100
-"""Messages from which on the share of malformed ones is compared: it says little of fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +262,7 @@ class ErrorPolicy:
 
     def _too_large_share(self, totals: MalformedTotals, reader: str) -> MessageError | None:
         limit, malformed = self._max_ratio, totals.malformed - totals.not_compared
-        # A product would be rounded: 0.29 * 100 is less than 29
-        if limit is None or totals.messages < ENOUGH_MESSAGES or malformed / totals.messages <= limit:
+        if limit is None or not is_larger_share(malformed, totals.messages, limit):
             return None
         last = "" if self._last is None else f". The last one is a {self._last}"
         return MessageError(
