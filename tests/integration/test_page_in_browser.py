@@ -237,6 +237,22 @@ def test_a_job_shows_its_statement_with_its_plan_and_tables(browser, shown):
     assert "shop.customers" in text
     looked_at.page.get_by_text("Plan", exact=True).first.click()
     looked_at.page.get_by_text("Sink(table=").first.wait_for()
+    assert looked_at.problems == []
+
+
+def test_an_open_plan_stays_open_when_the_view_is_drawn_again(browser, shown, broker):
+    _, names = shown
+    looked_at = _look(browser, shown, "jobs", LAPTOP)
+    page = looked_at.page
+    page.get_by_text("Plan", exact=True).first.click()
+    before = page.locator("main section").first.element_handle()
+
+    def is_drawn_again():
+        produce(broker.bootstrap_servers, names["orders"], [{"value": b'{"id": 1, "amount": 1}'}])
+        return not before.evaluate("section => section.isConnected")
+
+    wait_until(is_drawn_again, "the view to be drawn again")
+    assert page.get_by_text("Sink(table=").first.is_visible()
 
 
 @pytest.fixture
@@ -273,6 +289,29 @@ def test_a_query_of_many_partitions_has_few_elements_and_whoever_reads_it_stays_
     page.locator("svg.heat").hover(position={"x": 3, "y": 3})
     assert page.locator("svg.heat title").text_content() == "orders-0: 5"
     assert (looked_at.serious_faults(), looked_at.problems) == ([], [])
+
+
+def test_a_click_is_not_lost_when_a_report_comes_in_the_middle_of_it(reported):
+    histories, looked_at = reported
+    histories.add(report(3, time=time.time()))
+    looked_at.open("#/query/id-1", "Its columns stay those that it started with")
+    page = looked_at.page
+    page.evaluate("""() => {
+      window.reports = 0;
+      new EventSource("events").addEventListener("queries", () => { window.reports += 1; });
+    }""")
+    wait_until(lambda: page.evaluate("window.reports"), "the first report")
+    page.get_by_text("Plan and configuration").hover()
+    page.mouse.down()
+    before = page.locator("main section").first.element_handle()
+    for batch in range(1, 4):
+        seen = page.evaluate("window.reports")
+        histories.add(report(4_242, batch=batch, time=time.time()))
+        wait_until(lambda seen=seen: page.evaluate("window.reports") > seen, "the next report")
+    assert before.evaluate("section => section.isConnected")
+    page.mouse.up()
+    page.locator("details[id^=plan-of][open]").wait_for()
+    page.get_by_text("4242", exact=True).first.wait_for()
 
 
 def test_a_query_that_stands_still_says_so(reported):

@@ -9,13 +9,13 @@ export async function jobsView() {
   return [title, ...jobs.map(jobSection)];
 }
 
-function jobSection(job, at) {
-  const heading = element("h2", {}, `${texts.jobKinds[job.kind]} `, link(`#/query/${job.queries[0]}`, job.name, `job-${at}`), " ", state(job.state));
+function jobSection(job) {
+  const heading = element("h2", {}, `${texts.jobKinds[job.kind]} `, link(`#/query/${job.queries[0]}`, job.name, `job-${job.queries[0]}`), " ", state(job.state));
   const rows = [[texts.columns.lag, count(job.lag)], [texts.rowsRead, count(job.rowsRead)], [texts.rowsWritten, count(job.rowsWritten)]];
   const numbers = job.kind === "pipeline" ? [...rows, [texts.schemaChanges, count(job.schemaChanges)], [texts.malformed, count(job.malformed)]] : rows;
   return element("section", {}, heading, figures(numbers), tablesOf(job),
     job.statement ? code(job.statement) : null,
-    job.plan ? foldable(texts.plan, `plan-${at}`, code(job.plan)) : null,
+    job.plan ? foldable(texts.plan, `plan-of-${job.queries[0]}`, code(job.plan)) : null,
     command(texts.commands[job.kind], "api/jobs"));
 }
 

@@ -14,6 +14,7 @@ let queries = [];
 let known = null;
 let painting = false;
 let outdated = false;
+let pressed = false;
 let shown = new AbortController();
 
 // Each view by the form of its address; live ones are drawn again when something has changed
@@ -55,12 +56,14 @@ async function paint(isNew) {
     if (isNew) document.title = `${texts.views[current.tab]} – millrace`;
     const [, ...matched] = location.hash.match(current.form);
     const children = await current.draw(matched);
-    if (address === location.hash) show(children);
+    // What is being clicked stays until the click has come
+    if (pressed && !isNew) outdated = true;
+    else if (address === location.hash) show(children);
   } catch (error) {
     if (address === location.hash && isNew) show([problem(error instanceof TypeError ? texts.disconnected : error.message)]);
   } finally {
     painting = false;
-    if (outdated) repaint();
+    if (outdated && !pressed) repaint();
   }
 }
 
@@ -68,12 +71,20 @@ function repaint() {
   if (route().live) paint(false);
 }
 
+// The click comes after the pointer has left
+function release() {
+  pressed = false;
+  if (outdated && !painting) repaint();
+}
+
 // Whoever reads or walks by keyboard stays where they are while the view is drawn again
 function show(children) {
   const focused = document.activeElement;
   const at = [...view.querySelectorAll(FOCUSABLE)].indexOf(focused);
   const scrolled = new Map([...view.querySelectorAll(".scroll")].map((one) => [one.getAttribute("aria-label"), [one.scrollLeft, one.scrollTop]]));
+  const opened = new Set([...view.querySelectorAll("details[open]")].map((one) => one.id));
   view.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
+  for (const one of view.querySelectorAll("details[id]")) if (opened.has(one.id)) one.open = true;
   for (const one of view.querySelectorAll(".scroll")) one.scrollTo(...(scrolled.get(one.getAttribute("aria-label")) ?? [0, 0]));
   const again = (focused?.id && document.getElementById(focused.id)) || (at >= 0 && view.querySelectorAll(FOCUSABLE)[at]);
   if (again) again.focus({ preventScroll: true });
@@ -100,6 +111,8 @@ const events = new EventSource("events");
 events.addEventListener("queries", (event) => { queries = JSON.parse(event.data); repaint(); });
 events.onopen = () => { connection.textContent = texts.connected; connection.className = "good"; };
 events.onerror = () => { connection.textContent = texts.disconnected; connection.className = "bad"; };
+view.addEventListener("pointerdown", () => { pressed = true; });
+for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => setTimeout(release));
 document.addEventListener("visibilitychange", () => { if (outdated) repaint(); });
 window.addEventListener("hashchange", () => go().then(() => view.focus({ preventScroll: true })));
 go();
