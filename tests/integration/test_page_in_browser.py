@@ -235,6 +235,13 @@ def test_a_job_shows_its_statement_with_its_plan_and_tables(browser, shown):
     text = looked_at.page.inner_text("main")
     assert "SELECT id, amount FROM orders_of_page WHERE amount > 10" in text
     assert "shop.customers" in text
+    table = looked_at.page.get_by_role("row", name="orders_of_page")
+
+    def has_read_all():
+        records, lag, _ = table.get_by_role("cell").all_inner_texts()
+        return records.isdigit() and int(records) > 0 and lag == "0"
+
+    wait_until(has_read_all, "the table's records and its lag of 0")
     looked_at.page.get_by_text("Plan", exact=True).first.click()
     looked_at.page.get_by_text("Sink(table=").first.wait_for()
     assert looked_at.problems == []
@@ -285,6 +292,8 @@ def test_a_query_of_many_partitions_has_few_elements_and_whoever_reads_it_stays_
     assert page.locator(".scroll").evaluate("table => table.scrollTop") == 120
     assert page.evaluate("document.activeElement.getAttribute('href')") == "api/queries/id-1/charts"
     assert page.locator("main *").count() < 1_000
+    # Whose sentences are declared with the metrics
+    assert "Offsets between the next record" in page.get_by_text("Lag", exact=True).last.get_attribute("title")
     # What the pointer is on is told by name
     page.locator("svg.heat").hover(position={"x": 3, "y": 3})
     assert page.locator("svg.heat title").text_content() == "orders-0: 5"

@@ -22,7 +22,7 @@ def test_a_copied_table_is_a_job_with_the_schema_version_of_its_source() -> None
     assert described.describe().is_active
     changes.append("a column was added")
     job = described.describe()
-    assert job.tables == (JobTable("shop.orders", schema_version=2), JobTable("shop.`old orders`"))
+    assert job.tables == (JobTable("shop.orders", schema_version=2, topics=("orders",)), JobTable("shop.`old orders`"))
     assert job.statement == "CREATE TABLE shop.`old orders` AS TABLE shop.orders"
     assert (job.query_ids, job.name, job.kafka["bootstrap.servers"]) == (("id-1",), "id-1", "somewhere:9092")
     assert "hush" not in repr(job.kafka)

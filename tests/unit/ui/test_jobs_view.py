@@ -6,16 +6,16 @@ from millrace.contracts.jobs import MAX_JOBS, JobDescription, JobTable, RunningJ
 from millrace.contracts.metrics import SinkMetrics
 from millrace_ui.jobs_view import jobs_view
 from millrace_ui.query_history import Histories
-from support.query_reports import report
+from support.query_reports import partition, report, source
 
 
 class _Job:
     def __init__(self, name: str) -> None:
         self._name = name
+        self.tables = (JobTable("shop.customers", 5, 2, 1000, "a column cannot change", 3),)
 
     def describe(self) -> JobDescription:
-        tables = (JobTable("shop.customers", 5, 2, 1000, "a column cannot change", 3),)
-        return JobDescription("pipeline", self._name, ("id-1",), True, tables, kafka={"sasl.password": "hush"})
+        return JobDescription("pipeline", self._name, ("id-1",), True, self.tables, kafka={"sasl.password": "hush"})
 
 
 def test_a_job_has_the_lag_of_its_queries_and_no_secret() -> None:
@@ -28,6 +28,22 @@ def test_a_job_has_the_lag_of_its_queries_and_no_secret() -> None:
     assert (shown["rowsRead"], shown["rowsWritten"]) == (10, 8)
     assert shown["tables"][0]["paused"] == "a column cannot change"
     assert "hush" not in repr(shown) + repr(jobs.descriptions())
+
+
+def test_a_table_has_the_lag_of_its_topics_in_the_source_that_is_furthest_behind() -> None:
+    job = _Job("joined")
+    job.tables = (
+        JobTable("orders", topics=("orders",)),
+        JobTable("regions", topic_pattern="region-[a-z]+"),
+        JobTable("results"),
+    )
+    regions = source(*(partition(0, lag, f"region-{name}") for name, lag in {"eu": 4, "us": 8, "7": 100}.items()))
+    sources = (source(partition(0, 1), partition(1, 2)), source(partition(0, 9)), regions)
+    jobs, histories = RunningJobs(), Histories()
+    jobs.add(job)
+    histories.add(report(sources=sources))
+    (shown,) = jobs_view(jobs.descriptions(), histories.histories())
+    assert [(table["lag"], table["recordsRead"]) for table in shown["tables"]] == [(9, 5), (12, 10), (None, None)]
 
 
 def test_rows_of_a_job_that_has_not_reported_are_unknown() -> None:

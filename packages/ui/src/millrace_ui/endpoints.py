@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from millrace.errors import UnknownTopicError
 from millrace_ui.health import health_of
+from millrace_ui.metric_sentences import metric_sentences
 from millrace_ui.middleware import COOKIE
 from millrace_ui.page_data import PageData
 from millrace_ui.topics.messages import MAX_MESSAGES, MessageFilter
@@ -61,6 +62,7 @@ class PageEndpoints:
             Route("/api/topics/{topic}/messages", self.messages),
             Route("/api/topics/{topic}/tail", self.tail),
             Route("/api/health", self.health),
+            Route("/page/metrics.js", self.metric_sentences),
         ]
 
     def page(self, request: Request) -> Response:
@@ -134,6 +136,11 @@ class PageEndpoints:
         """Answer with the checks of doctor, plugins and versions."""
         state = health_of(self._data.histories.histories(), time.time(), self._stalled_after_s)
         return JSONResponse(self._data.health(state))
+
+    def metric_sentences(self, _request: Request) -> Response:
+        """Answer with the sentence of each declared metric, as a module of the page."""
+        text = f"export const sentences = {json.dumps(metric_sentences())};"
+        return Response(text, media_type="text/javascript")
 
     async def events(self, _request: Request) -> Response:
         """Answer with all queries in short, again and again as they change."""

@@ -28,6 +28,8 @@ class JobTable:
         age_ms: The age of its newest message in milliseconds; None before the first one.
         paused: The reason for which it is paused; None while it is not.
         collected: The number of its messages that were collected while it was paused.
+        topics: The topics that the job reads it from; empty where it is only written, or has a pattern of topics.
+        topic_pattern: The pattern of these topics' names, as in the option `topic-pattern`; None where it has none.
     """
 
     name: str
@@ -36,6 +38,8 @@ class JobTable:
     age_ms: int | None = None
     paused: str | None = None
     collected: int = 0
+    topics: tuple[str, ...] = ()
+    topic_pattern: str | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class Metrics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all metrics by the names that the reference connectors give them, such as ``pendingRecords``."""
-        return {_camel_case(field.name): _to_plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        return {camel_case(field.name): _to_plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,8 @@ def _seconds(milliseconds: int | None) -> float | None:
 
 # A query with 1,000 partitions has 15,000 names in each report
 @functools.cache
-def _camel_case(name: str) -> str:
+def camel_case(name: str) -> str:
+    """Return the name of an attribute as the reference connectors write it, such as ``pendingRecords``."""
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 

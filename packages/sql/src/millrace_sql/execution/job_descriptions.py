@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from millrace.contracts.jobs import JobDescription, JobTable
 from millrace.options.secrets import Properties
+from millrace.options.values import parse_topics
 from millrace_sql.definitions.model import shown
 from millrace_sql.execution.copies import CopyJob
 from millrace_sql.execution.inserts import PlannedInsert
@@ -29,9 +30,10 @@ class InsertJob:
         self._job = job
         self._statement = ";\n\n".join(f"INSERT INTO {shown(one.table)}\n{one.insert.query.text}" for one in planned)
         self._plan = "\n\n".join(insert.explain() for insert in planned)
-        names = [shown(scan.table.identifier) for scan in scans] + [shown(insert.table) for insert in planned]
-        self._tables = tuple(JobTable(name) for name in dict.fromkeys(names))
-        self._kafka = next((kafka for kafka in map(_kafka, scans) if kafka), {})
+        read = {shown(scan.table.identifier): _table(shown(scan.table.identifier), _options(scan)) for scan in scans}
+        written = {shown(insert.table): JobTable(shown(insert.table)) for insert in planned}
+        self._tables = tuple((read | {name: table for name, table in written.items() if name not in read}).values())
+        self._kafka = next(filter(None, (_client_properties(_options(scan)) for scan in scans)), {})
 
     def describe(self) -> JobDescription:
         """Describe the statements: see `millrace.contracts.jobs`."""
@@ -67,19 +69,27 @@ class CopiedTable:
             name=query.name or str(query.id),
             query_ids=(str(query.id),),
             is_active=not job.has_ended(),
-            tables=(JobTable(source, schema_version=len(job.copy.changes)), JobTable(target)),
+            tables=(_table(source, job.options, schema_version=len(job.copy.changes)), JobTable(target)),
             statement=f"CREATE TABLE {target} AS TABLE {source}",
             kafka=_client_properties(job.options),
         )
 
 
-def _kafka(scan: Scan) -> Mapping[str, str]:
-    """Return Kafka's client properties of a table; none for a table of another connector."""
+def _options(scan: Scan) -> Mapping[str, str]:
     origin = scan.table.origin
-    return _client_properties(origin.description.options) if isinstance(origin, BoundTable) else {}
+    return origin.description.options if isinstance(origin, BoundTable) else {}
+
+
+def _table(name: str, options: Mapping[str, str], schema_version: int | None = None) -> JobTable:
+    """Describe a table that is read; the options are those of its connector, which need not be Kafka's."""
+    if not _client_properties(options):
+        return JobTable(name, schema_version=schema_version)
+    topics = parse_topics(options["topic"]) if "topic" in options else ()
+    return JobTable(name, schema_version=schema_version, topics=topics, topic_pattern=options.get("topic-pattern"))
 
 
 def _client_properties(options: Mapping[str, str]) -> Mapping[str, str]:
+    """Return Kafka's client properties of a table; none for a table of another connector."""
     if f"{_PREFIX}bootstrap.servers" not in options:
         return {}
     return Properties({name.removeprefix(_PREFIX): text for name, text in options.items() if name.startswith(_PREFIX)})

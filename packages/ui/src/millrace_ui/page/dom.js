@@ -1,4 +1,5 @@
 // Elements of the page, and the parts that several views have.
+import { sentences } from "./metrics.js";
 import { texts } from "./texts.js";
 
 export function element(name, attributes = {}, ...children) {
@@ -34,6 +35,11 @@ export function link(href, text, id = null) {
 
 export function state(name) {
   return element("span", { class: `state ${name}` }, texts.states[name] ?? name);
+}
+
+// The name of a metric, with the sentence that declares it for whoever points at it
+export function metricName(key, name) {
+  return sentences[key] ? element("span", { class: "metric", title: sentences[key] }, name) : name;
 }
 
 export function trendOf(query) {

@@ -21,14 +21,15 @@ function jobSection(job) {
 
 function tablesOf(job) {
   if (!job.tables.length) return empty(texts.noTables);
-  if (job.kind === "sql") return element("p", {}, `${texts.tables}: ${job.tables.map(nameOf).join(", ")}`);
-  const rows = job.tables.map((table) => [
-    table.name, count(table.changes), duration(table.age_ms), count(table.schema_version),
-    table.paused === null ? state("running") : [state("paused"), " ", element("small", {}, `${table.paused} (${count(table.collected)} ${texts.collected})`)],
-  ]);
-  return cards(Object.values(texts.tableColumns), rows, texts.tables);
+  const [names, row] = job.kind === "sql" ? [texts.sqlTableColumns, sqlRow] : [texts.tableColumns, pipelineRow];
+  return cards(Object.values(names), job.tables.map(row), texts.tables);
 }
 
-function nameOf(table) {
-  return table.schema_version === null ? table.name : `${table.name} (${texts.tableColumns.version.toLowerCase()} ${count(table.schema_version)})`;
+function sqlRow(table) {
+  return [table.name, count(table.recordsRead), count(table.lag), count(table.schema_version)];
+}
+
+function pipelineRow(table) {
+  const paused = () => [state("paused"), " ", element("small", {}, `${table.paused} (${count(table.collected)} ${texts.collected})`)];
+  return [table.name, count(table.changes), duration(table.age_ms), count(table.schema_version), table.paused === null ? state("running") : paused()];
 }

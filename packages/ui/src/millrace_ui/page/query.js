@@ -1,5 +1,5 @@
 // One query in full.
-import { code, command, element, empty, fetched, figures, foldable, link, problem, section, state, wide } from "./dom.js";
+import { code, command, element, empty, fetched, figures, foldable, link, metricName, problem, section, state, wide } from "./dom.js";
 import { heatStrip, legend, lineChart, stackedBars } from "./charts.js";
 import { clock, count, duration, moment, texts } from "./texts.js";
 
@@ -168,7 +168,7 @@ function transactionsOf(sink) {
 function sinkSection(sink, path) {
   if (!sink) return section(texts.sink, empty(texts.noSink));
   const exactlyOnce = transactionsOf(sink) ? texts.exactlyOnce : texts.noTransactions;
-  const shown = Object.entries(texts.sinkFigures).map(([key, name]) => [name, key === "currentSendTime" ? duration(sink[key]) : count(sink[key])]);
+  const shown = Object.entries(texts.sinkFigures).map(([key, name]) => [metricName(key, name), key === "currentSendTime" ? duration(sink[key]) : count(sink[key])]);
   return section(texts.sink, figures(shown), element("p", {}, exactlyOnce), command(texts.commands.sink, path));
 }
 
@@ -177,7 +177,7 @@ function partitionsSection(query, path) {
   const names = Object.entries(texts.partitionColumns);
   const rows = query.largest.map((one) => [`${one.topic}-${one.partition}`, ...names.slice(1).map(([key]) => count(one[key]))]);
   const title = query.partitionCount > rows.length ? `${texts.partitions} (${rows.length} / ${query.partitionCount}, ${texts.largestLag})` : texts.partitions;
-  return section(title, wide(names.map(([, name]) => name), rows, texts.partitions), command(texts.commands.lag, path));
+  return section(title, wide(names.map(([key, name]) => metricName(key, name)), rows, texts.partitions), command(texts.commands.lag, path));
 }
 
 function pipelineSection(pipeline, path) {

@@ -70,6 +70,7 @@ export const texts = {
   rowsWritten: "Records written to topics",
   tables: "Tables",
   noTables: "No changes yet. Ask in the view of its query why, if some should have come.",
+  sqlTableColumns: { name: "Table", records: "Records read", lag: "Lag", version: "Schema version" },
   tableColumns: { name: "Table", changes: "Changes", age: "Newest", version: "Schema version", state: "State" },
   schemaChanges: "Schema changes",
   collected: "messages collected",
