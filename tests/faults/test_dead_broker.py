@@ -17,8 +17,8 @@ from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
+from support.absent_brokers import LONG_SESSION, write_while_absent
 from support.absent_brokers import ROWS as ABSENT_ROWS
-from support.absent_brokers import write_while_absent
 from support.kafka import QUICK_BROKER
 from support.waiting import sooner_than
 
@@ -35,6 +35,14 @@ def shared(tmp_path_factory):
     # A folder of its own: temporary data would go with the broker
     with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka"), java_options=QUICK_BROKER) as running:
         running.create_topic("target", 1)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def with_long_session(tmp_path_factory):
+    with KafkaBroker(
+        data_dir=tmp_path_factory.mktemp("kafka"), properties=LONG_SESSION, java_options=QUICK_BROKER
+    ) as running:
         yield running
 
 
@@ -55,16 +63,20 @@ def own(shared):
     ],
     ids=["paused, the queue is full", "paused, once", "killed, once, the queue is full"],
 )
-def test_a_task_that_waits_for_an_absent_broker_leaves_the_processor_alone(own, absence, guarantee, queue, tmp_path):
+def test_a_task_that_waits_for_an_absent_broker_leaves_the_processor_alone(
+    request, absence, guarantee, queue, tmp_path
+):
+    broker = request.getfixturevalue("with_long_session" if absence == "paused" else "own")
     once = {"sink.delivery-guarantee": guarantee}
     if guarantee == "exactly-once":
         once["sink.transactional-id-prefix"] = f"while-{absence}"
     topic = f"{absence}-{guarantee}"
-    outcome = write_while_absent(own, topic, absence, WATCHED_S, tmp_path, **once, **queue)
+    outcome = write_while_absent(broker, topic, absence, WATCHED_S, tmp_path, **once, **queue)
     # 0.03 where the machine is fast; a client that polls without pause takes 0.4 to 1.0 on any machine
     assert outcome.share < 0.2
     assert outcome.written == ABSENT_ROWS
     assert outcome.arrived == Counter(range(ABSENT_ROWS))
+    RESOURCES.drop(PRODUCERS)
 
 
 @pytest.mark.parametrize("batches", [2, 300], ids=["a few records", "more than the queue holds"])

@@ -13,7 +13,7 @@ from pyspark.sql.streaming import StreamingQuery
 from millrace.kafka.producer import PRODUCERS
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
-from support.absent_brokers import ROWS, come_back, has_records, leave, write_while_absent
+from support.absent_brokers import LONG_SESSION, ROWS, come_back, has_records, leave, write_while_absent
 from support.absent_in_spark import ROWS as ROWS_OF_SPARK
 from support.absent_in_spark import TASKS, HeldWrite, fill, largest_shares
 from support.waiting import PATIENCE_S, wait_until
@@ -36,8 +36,9 @@ def timeouts(guarantee: str, given: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture
-def own(tmp_path) -> Iterator[KafkaBroker]:
-    with KafkaBroker(data_dir=tmp_path / "kafka") as running:
+def own(tmp_path, request) -> Iterator[KafkaBroker]:
+    is_paused = "absence" in request.fixturenames and request.getfixturevalue("absence") == "paused"
+    with KafkaBroker(data_dir=tmp_path / "kafka", properties=LONG_SESSION if is_paused else {}) as running:
         yield running
 
 

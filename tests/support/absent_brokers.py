@@ -32,6 +32,12 @@ _FIRST = 48_000
 
 Absence = Literal["paused", "killed"]
 
+LONG_SESSION = {"broker.session.timeout.ms": "600000"}
+"""Properties of a broker whose pause its controller does not notice.
+
+Otherwise it is fenced when it goes on, and the cluster has no broker for a moment, see `millrace.kafka.lost_brokers`.
+"""
+
 
 class Outcome(NamedTuple):
     """The outcome of a write.

@@ -163,6 +163,7 @@ class Delivery:
             return
         errors = self._producer.client_log.recent_errors()
         self._outage.goes_on(silent_s, f"writing {self._noun}", errors, "up to 'properties.delivery.timeout.ms'")
+        self._producer.check_brokers(silent_s)
 
     def _wait_and_produce(self, topic: str, **record: Any) -> None:
         pushes = self._pushes()

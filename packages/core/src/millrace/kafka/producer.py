@@ -226,6 +226,13 @@ class KafkaProducer:
         self._expire_partitions()
         return count, first.describe(self._settings)
 
+    def check_brokers(self, silent_s: float) -> None:
+        """Check that the client still looks for brokers, which it does unless a subclass says otherwise.
+
+        Args:
+            silent_s: The time since their last answer, in seconds.
+        """
+
     def poll(self) -> None:
         """Serve the client's callbacks."""
         # A transactional producer that was replaced raises, which does not concern the task that polls

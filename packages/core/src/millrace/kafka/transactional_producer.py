@@ -11,6 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.errors import ClientError, FencedError
 from millrace.kafka.errors import client_errors, kafka_error
+from millrace.kafka.lost_brokers import LostBrokers, leader_answers, reconnects_within_s
 from millrace.kafka.offset_metadata import FAST_RETRY, REQUEST_TIMEOUT_S, retry_transaction_request
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.retry import SYSTEM_CLOCK, Clock, call_with_timeout
@@ -36,7 +37,7 @@ _LOGS_CONNECTIONS = {"log_level": "6", "log.connection.close": "true"}
 _KEEPS_BROKERS = {"metadata.recovery.strategy": "none"}
 """Stays with its brokers when the last connection breaks. By default librdkafka 2.16 begins anew with its bootstrap
 addresses, and waits for ever for the coordinator of the ledger's group, which it remembers as one of those before. The
-next attempt has a new client, and finds brokers that have moved."""
+next attempt has a new client, and finds brokers that have moved; see `lost_brokers` for one that must not wait."""
 
 _TIMEOUT = "transaction.timeout.ms"
 _CLIENT_DEFAULT_TIMEOUT_MS = 60_000
@@ -76,6 +77,11 @@ class TransactionalProducer(KafkaProducer):
         self._has_aborted = False
         self._commit_s = 0.0
         self._is_stuck = False
+        # Without a reference to this producer, see `_FailedDeliveries`
+        topics = self._partitions
+        self._lost_brokers = LostBrokers(
+            lambda: leader_answers(client, next(iter(topics))), reconnects_within_s(client), clock
+        )
 
     @property
     def may_be_kept(self) -> bool:
@@ -103,6 +109,20 @@ class TransactionalProducer(KafkaProducer):
                     break
                 return
             retry_transaction_request(self.client.init_transactions)
+
+    def check_brokers(self, silent_s: float) -> None:
+        """Check that the client still looks for brokers.
+
+        Raises:
+            ClientError: It has forgotten them, while they answer another client.
+        """
+        if self._lost_brokers.are_lost(silent_s):
+            self._is_stuck = True
+            raise ClientError(
+                f"the client of transactional id {self.transactional_id!r} has had no answer for {silent_s:.0f} s, "
+                f"while the brokers answer another client: it has forgotten them, since for a moment the cluster "
+                f"listed none, as after a pause of its controller. The next attempt of the task connects anew"
+            )
 
     def connect(self, topics: Iterable[str]) -> None:
         """Connect to the brokers and look topics up, so that less is left to do when rows are there.
