@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
@@ -11,9 +12,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from confluent_kafka import Producer
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import ClientError
+from millrace.kafka.lost_brokers import only_others_are_answered
+from millrace.options.secrets import Properties
 from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
@@ -23,6 +27,7 @@ from support.waiting import PATIENCE_S, wait_until
 
 SCHEMA = pa.schema([("value", pa.binary())])
 TASK = WriteTask(0, 1, "me")
+SILENT = logging.getLogger("silent")
 # Its controller fences it four seconds after each of its heartbeats
 FENCED = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "8000"}
 
@@ -60,3 +65,16 @@ def _rows_until(ended: threading.Event) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch([pa.array([b"of the first attempt"])], schema=SCHEMA)
         # So that some are sent while the broker is fenced
         time.sleep(0.02)
+
+
+def test_brokers_are_lost_only_where_another_client_gets_an_answer_and_this_one_does_not(broker, make_topic):
+    topic, gone = make_topic(1), "127.0.0.1:1"
+    asked = [
+        only_others_are_answered(
+            Producer({"bootstrap.servers": own, "logger": SILENT}), Properties({"bootstrap.servers": others}), topic
+        )
+        for own in (broker.bootstrap_servers, gone)
+        for others in (broker.bootstrap_servers, gone)
+    ]
+    # A producer that some broker answers waits for the others as always
+    assert asked == [False, False, True, False]

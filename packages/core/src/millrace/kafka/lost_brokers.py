@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.kafka.client_settings import without_producer_properties
@@ -25,7 +25,7 @@ ASK_INTERVAL_S = 5.0
 """Time between two questions."""
 
 ANSWER_TIMEOUT_S = 3.0
-"""Time for which the other client waits for an answer."""
+"""Time for which each client waits for an answer."""
 
 _LONGEST_BACKOFF_MS = "10000"
 """librdkafka's default of ``reconnect.backoff.max.ms``."""
@@ -37,13 +37,23 @@ def reconnects_within_s(client: Properties) -> float:
     return int(client.get("reconnect.backoff.max.ms", _LONGEST_BACKOFF_MS)) * 1.5 / 1000 + ASK_INTERVAL_S
 
 
-def leader_answers(client: Properties, topic: str) -> bool:
-    """Return whether the leader of a topic's first partition answers a new client soon.
+def only_others_are_answered(producer: Producer, client: Properties, topic: str) -> bool:
+    """Return whether the leader of a topic's first partition answers a new client, while no broker answers a producer.
 
     Args:
-        client: Properties for the Kafka client.
+        producer: The producer.
+        client: Its properties.
         topic: The topic.
     """
+    try:
+        # One of several brokers answers this, too, where records wait for another one
+        producer.list_topics(topic, ANSWER_TIMEOUT_S)
+    except KafkaException:
+        return _leader_answers(client, topic)
+    return False
+
+
+def _leader_answers(client: Properties, topic: str) -> bool:
     consumer = new_consumer(without_producer_properties(client))
     try:
         consumer.client.get_watermark_offsets(ClientPartition(topic, 0), ANSWER_TIMEOUT_S)
@@ -58,17 +68,19 @@ class LostBrokers:
     """Tell whether a client without an answer has lost its brokers, or waits for them as all clients do.
 
     Args:
-        answer: Returns whether the brokers answer another client.
+        only_others_are_answered: Returns whether the brokers answer another client, and not this one.
         reconnects_within_s: The time within which the client connects to a broker that is there again, in seconds.
         clock: Measures the times.
     """
 
-    def __init__(self, answer: Callable[[], bool], reconnects_within_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._answer = answer
+    def __init__(
+        self, only_others_are_answered: Callable[[], bool], reconnects_within_s: float, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._only_others_are_answered = only_others_are_answered
         self._reconnects_within_s = reconnects_within_s
         self._clock = clock
         self._asked_at = -math.inf
-        self._answered_since: float | None = None
+        self._others_answered_since: float | None = None
 
     def are_lost(self, silent_s: float) -> bool:
         """Return whether brokers have answered another client for longer than it takes this one to reconnect.
@@ -78,14 +90,14 @@ class LostBrokers:
         """
         now = self._clock.now()
         if silent_s < ASKED_AFTER_S:
-            self._answered_since = None
+            self._others_answered_since = None
             return False
         if now - self._asked_at < ASK_INTERVAL_S:
             return False
         self._asked_at = now
-        if not self._answer():
-            self._answered_since = None
+        if not self._only_others_are_answered():
+            self._others_answered_since = None
             return False
-        if self._answered_since is None:
-            self._answered_since = now
-        return now - self._answered_since >= self._reconnects_within_s
+        if self._others_answered_since is None:
+            self._others_answered_since = now
+        return now - self._others_answered_since >= self._reconnects_within_s

@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.errors import ClientError, FencedError
 from millrace.kafka.errors import client_errors, kafka_error
-from millrace.kafka.lost_brokers import LostBrokers, leader_answers, reconnects_within_s
+from millrace.kafka.lost_brokers import LostBrokers, only_others_are_answered, reconnects_within_s
 from millrace.kafka.offset_metadata import FAST_RETRY, REQUEST_TIMEOUT_S, retry_transaction_request
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.retry import SYSTEM_CLOCK, Clock, call_with_timeout
@@ -78,9 +78,11 @@ class TransactionalProducer(KafkaProducer):
         self._commit_s = 0.0
         self._is_stuck = False
         # Without a reference to this producer, see `_FailedDeliveries`
-        topics = self._partitions
+        own, topics = self.client, self._partitions
         self._lost_brokers = LostBrokers(
-            lambda: leader_answers(client, next(iter(topics))), reconnects_within_s(client), clock
+            lambda: any(only_others_are_answered(own, client, topic) for topic in [*topics][:1]),
+            reconnects_within_s(client),
+            clock,
         )
 
     @property
