@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -61,10 +60,9 @@ def _options(broker: KafkaBroker) -> dict[str, str]:
 
 
 def _rows_until(ended: threading.Event) -> Iterator[pa.RecordBatch]:
-    while not ended.is_set():
+    # Some are sent while the broker is fenced
+    while not ended.wait(0.02):
         yield pa.record_batch([pa.array([b"of the first attempt"])], schema=SCHEMA)
-        # So that some are sent while the broker is fenced
-        time.sleep(0.02)
 
 
 def test_brokers_are_lost_only_where_another_client_gets_an_answer_and_this_one_does_not(broker, make_topic):
