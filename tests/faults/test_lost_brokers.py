@@ -69,7 +69,7 @@ def test_brokers_are_lost_only_where_another_client_gets_an_answer_and_this_one_
     topic, gone = make_topic(1), "127.0.0.1:1"
     asked = [
         only_others_are_answered(
-            Producer({"bootstrap.servers": own, "logger": SILENT}), Properties({"bootstrap.servers": others}), topic
+            Producer({"bootstrap.servers": own, "logger": SILENT}), Properties({"bootstrap.servers": others}), [topic]
         )
         for own in (broker.bootstrap_servers, gone)
         for others in (broker.bootstrap_servers, gone)

@@ -321,6 +321,10 @@ def test_a_click_is_not_lost_when_a_report_comes_in_the_middle_of_it(reported):
     page.mouse.up()
     page.locator("details[id^=plan-of][open]").wait_for()
     page.get_by_text("4242", exact=True).first.wait_for()
+    # A menu that another button opens does not hold the page up
+    page.mouse.down(button="right")
+    histories.add(report(2_424, batch=4, time=time.time()))
+    page.get_by_text("2424", exact=True).first.wait_for()
 
 
 def test_a_query_that_stands_still_says_so(reported):

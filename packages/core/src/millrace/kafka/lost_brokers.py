@@ -8,7 +8,7 @@ to none again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka import TopicPartition as ClientPartition
@@ -37,14 +37,17 @@ def reconnects_within_s(client: Properties) -> float:
     return int(client.get("reconnect.backoff.max.ms", _LONGEST_BACKOFF_MS)) * 1.5 / 1000 + ASK_INTERVAL_S
 
 
-def only_others_are_answered(producer: Producer, client: Properties, topic: str) -> bool:
+def only_others_are_answered(producer: Producer, client: Properties, topics: Collection[str]) -> bool:
     """Return whether the leader of a topic's first partition answers a new client, while no broker answers a producer.
 
     Args:
         producer: The producer.
         client: Its properties.
-        topic: The topic.
+        topics: The topics that it writes to, of which the first is asked for.
     """
+    topic = next(iter(topics), None)
+    if topic is None:
+        return False
     try:
         # One of several brokers answers this, too, where records wait for another one
         producer.list_topics(topic, ANSWER_TIMEOUT_S)

@@ -78,12 +78,8 @@ class TransactionalProducer(KafkaProducer):
         self._commit_s = 0.0
         self._is_stuck = False
         # Without a reference to this producer, see `_FailedDeliveries`
-        own, topics = self.client, self._partitions
-        self._lost_brokers = LostBrokers(
-            lambda: any(only_others_are_answered(own, client, topic) for topic in [*topics][:1]),
-            reconnects_within_s(client),
-            clock,
-        )
+        ask = functools.partial(only_others_are_answered, self.client, client, self._partitions)
+        self._lost_brokers = LostBrokers(ask, reconnects_within_s(client), clock)
 
     @property
     def may_be_kept(self) -> bool:

@@ -30,9 +30,10 @@ class InsertJob:
         self._job = job
         self._statement = ";\n\n".join(f"INSERT INTO {shown(one.table)}\n{one.insert.query.text}" for one in planned)
         self._plan = "\n\n".join(insert.explain() for insert in planned)
-        read = {shown(scan.table.identifier): _table(shown(scan.table.identifier), _options(scan)) for scan in scans}
-        written = {shown(insert.table): JobTable(shown(insert.table)) for insert in planned}
-        self._tables = tuple((read | {name: table for name, table in written.items() if name not in read}).values())
+        tables: dict[str, JobTable] = {}
+        for table in (*map(_scanned_table, scans), *(JobTable(shown(insert.table)) for insert in planned)):
+            tables.setdefault(table.name, table)
+        self._tables = tuple(tables.values())
         self._kafka = next(filter(None, (_client_properties(_options(scan)) for scan in scans)), {})
 
     def describe(self) -> JobDescription:
@@ -78,6 +79,10 @@ class CopiedTable:
 def _options(scan: Scan) -> Mapping[str, str]:
     origin = scan.table.origin
     return origin.description.options if isinstance(origin, BoundTable) else {}
+
+
+def _scanned_table(scan: Scan) -> JobTable:
+    return _table(shown(scan.table.identifier), _options(scan))
 
 
 def _table(name: str, options: Mapping[str, str], schema_version: int | None = None) -> JobTable:

@@ -111,7 +111,8 @@ const events = new EventSource("events");
 events.addEventListener("queries", (event) => { queries = JSON.parse(event.data); repaint(); });
 events.onopen = () => { connection.textContent = texts.connected; connection.className = "good"; };
 events.onerror = () => { connection.textContent = texts.disconnected; connection.className = "bad"; };
-view.addEventListener("pointerdown", () => { pressed = true; });
+// A context menu may take the end of a click with another button
+view.addEventListener("pointerdown", (event) => { if (event.button === 0) pressed = true; });
 for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => setTimeout(release));
 document.addEventListener("visibilitychange", () => { if (outdated) repaint(); });
 window.addEventListener("hashchange", () => go().then(() => view.focus({ preventScroll: true })));
