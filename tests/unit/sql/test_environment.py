@@ -363,7 +363,11 @@ def test_functions_are_those_of_spark_and_of_the_session(env, spark):
 
 def test_settings_that_are_secrets_are_not_shown(env):
     env.execute_sql("SET 'spark.millrace.password' = 'hunter2'")
-    assert rows(env, "SET") == [("spark.millrace.password", "***")]
+    env.execute_sql("SET 'spark.millrace.address' = 'https://me:hunter2@host'")
+    assert sorted(rows(env, "SET")) == [
+        ("spark.millrace.address", "https://***@host"),
+        ("spark.millrace.password", "***"),
+    ]
 
 
 ORDERS = f"""CREATE TABLE orders (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from millrace.options.secrets import is_secret
+from millrace.options.secrets import masked_value
 
 
 @dataclass(frozen=True, order=True)
@@ -51,4 +51,4 @@ class Options(dict[str, str]):
         self.positions = positions or {}
 
     def __repr__(self) -> str:
-        return repr({key: "***" if is_secret(key) else value for key, value in self.items()})
+        return repr({key: masked_value(key, value) for key, value in self.items()})

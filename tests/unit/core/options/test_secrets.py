@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from millrace.options.parser import show
-from millrace.options.secrets import Properties, is_secret, split_login, without_secrets
+from millrace.options.secrets import Properties, is_secret, split_login, without_secrets, without_values
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,7 @@ def test_secrets_in_urls_and_connection_strings_are_not_shown(text: str, shown: 
 @pytest.mark.parametrize("text", ["h:1,h:2", "https://h/a?b=c@d", "a.key, password", "password=", "x" * 100_000])
 def test_other_texts_are_shown_as_they_are(text: str) -> None:
     assert without_secrets(text) == text
+
+
+def test_a_secret_that_begins_another_leaves_nothing_of_it() -> None:
+    assert without_values("wrong: hush, hush-hush-2", ["hush", "", "hush-hush-2"]) == "wrong: ***, ***"

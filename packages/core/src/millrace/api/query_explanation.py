@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from millrace.configuration.build import configure_sink, configure_source
 from millrace.errors import OptionsError, PluginError
+from millrace.options.secrets import MASK
 from millrace.plans.parts import PlannedOption
 from millrace.plans.resolved_options import OPTION, resolved_options
 from millrace.pyspark_internals import explain_streaming_query, options_of_streaming_query
@@ -76,6 +77,6 @@ def _part(name: str, options: Mapping[str, str]) -> ExplainedPart:
         )
     except (OptionsError, PluginError):
         # Such as those of Spark's own connector; which of them are secrets is not known
-        masked = tuple(PlannedOption(option, "***", OPTION) for option in sorted(own_options))
+        masked = tuple(PlannedOption(option, MASK, OPTION) for option in sorted(own_options))
         return ExplainedPart(name, masked, own_options)
     return ExplainedPart(name, resolved_options(config, own_options, {}, is_stream=True), own_options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -54,6 +54,13 @@ def split_login(url: str) -> tuple[str, str | None]:
 def without_secrets(text: str) -> str:
     """Return a text without the secrets of URLs and connection strings: ``user:password@`` and ``password=...``."""
     return _without_parameters(_USER_INFO.sub(rf"\1\2{MASK}@", text))
+
+
+def without_values(text: str, secrets: Iterable[str]) -> str:
+    """Return a text without these secrets. The longest goes first: a shorter one may be the beginning of it."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
 
 
 def masked_value(name: str, value: str) -> str:

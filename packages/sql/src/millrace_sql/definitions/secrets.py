@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from millrace.options.references import REFERENCE, ReferenceValues, UnresolvedReferenceError
-from millrace.options.secrets import Properties, is_secret
+from millrace.options.secrets import MASK, Properties, is_secret
 from millrace_sql.errors import PASSWORD_IN_URL, SqlError
 
 
@@ -70,7 +70,7 @@ def plain_secrets(options: Mapping[str, str]) -> list[str]:
 def without_secrets(options: Mapping[str, str]) -> dict[str, str]:
     """Return options for people: ``***`` stands for secrets, and references stay."""
     hidden = set(plain_secrets(options))
-    return {name: "***" if name in hidden else text for name, text in options.items()}
+    return {name: MASK if name in hidden else text for name, text in options.items()}
 
 
 def _holds_secret(name: str, text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import ScanContext
 from millrace.contracts.jobs import JOBS
-from millrace.options.secrets import is_secret
+from millrace.options.secrets import masked_value
 from millrace.plans.model import JobPlan
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.definitions.functions import FunctionDefinitions
@@ -339,7 +339,7 @@ class StatementRunner:
     @run.register
     def _(self, statement: SetOption) -> TableResult:
         if statement.key is None or statement.value is None:
-            settings = ((key, "***" if is_secret(key) else value) for key, value in self.configuration.items())
+            settings = ((key, masked_value(key, value)) for key, value in self.configuration.items())
             return table_of(("key", "value"), list(settings))
         self._located(statement, lambda: self.configuration.set(str(statement.key), str(statement.value)))
         return TableResult()

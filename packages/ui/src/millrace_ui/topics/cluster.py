@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from millrace.errors import MillraceError
 from millrace.options.parser import OptionParser
-from millrace.options.secrets import Properties, is_secret
+from millrace.options.secrets import Properties, masked_value
 from millrace.sampling import TopicDetails, TopicInspector, TopicSummary, retention_of, take_client_properties
 
 MAX_AGE_S = 3.0
@@ -97,7 +97,7 @@ def _summary(topic: TopicSummary) -> dict[str, Any]:
 def _details(topic: TopicDetails) -> dict[str, Any]:
     return {
         **_summary(topic.summary),
-        "settings": {name: "***" if is_secret(name) else text for name, text in sorted(topic.summary.settings.items())},
+        "settings": {name: masked_value(name, text) for name, text in sorted(topic.summary.settings.items())},
         "ranges": [
             {"partition": number, "begin": begin, "end": topic.end[number], "offsets": topic.end[number] - begin}
             for number, begin in topic.begin.items()

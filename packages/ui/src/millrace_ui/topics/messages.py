@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from millrace.errors import MachineError
-from millrace.options.secrets import is_secret
+from millrace.options.secrets import MASK, is_secret
 from millrace_ui.topics.cells import hidden_reason, plain
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class TopicReader:
         masked = {name for name in rows.schema.names if is_secret(name)}
         return [
             [
-                "***" if name in masked else self._cell(name, value)
+                MASK if name in masked else self._cell(name, value)
                 for name, value in zip(rows.schema.names, row, strict=True)
             ]
             for row in zip(*(column.to_pylist() for column in rows.columns), strict=True)

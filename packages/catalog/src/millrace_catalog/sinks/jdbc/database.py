@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 
 from millrace.errors import MachineError
-from millrace.options.secrets import is_secret
+from millrace.options.secrets import is_secret, without_values
 from millrace_catalog.jvm import session_jvm
 from millrace_catalog.sinks.table_sink import TableSinkError
 
@@ -136,9 +136,7 @@ class Database:
         """Replace secrets in a text with ``***``."""
         secrets = [value for name, value in self.properties.items() if is_secret(name)]
         secrets += [value for name, value in _SECRET_PARAMETER.findall(self.url) if is_secret(name)]
-        for value in filter(None, secrets):
-            text = text.replace(value, "***")
-        return text
+        return without_values(text, secrets)
 
     def __repr__(self) -> str:
         return _LOGIN_IN_URL.sub("//", re.split("[?;]", self.url, maxsplit=1)[0])

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from millrace.contracts import PipelineTable
 from millrace.errors import SchemaError
+from millrace.options.secrets import without_values
 from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace_catalog.sinks.columns import cast_rows, check_case, new_columns
 from millrace_catalog.sinks.table_sink import TableSinkError
@@ -208,9 +209,7 @@ class DeltaSinkTable:
         except (DeltaError, OSError) as error:
             # Of the storages' errors, only those of files have classes of their own
             is_lasting = isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError)
-            text = str(error)
-            for secret in filter(None, self._storage.values()):
-                text = text.replace(secret, "***")
+            text = without_values(str(error), self._storage.values())
             failure = TableSinkError(f"table {self._id!r} in {self.uri} could not {action}: {text}")
             failure.is_transient = isinstance(error, CommitFailedError | OSError) and not is_lasting
             raise failure from None

@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 
 from millrace.contracts import PipelineTable
 from millrace.errors import MachineError, SchemaError
-from millrace.options.secrets import is_secret
+from millrace.options.secrets import is_secret, without_values
 from millrace_catalog.jvm import hadoop_configuration, session_jvm
 from millrace_catalog.sinks.columns import check_case
 from millrace_catalog.sinks.table_sink import TableSinkError
@@ -180,9 +180,7 @@ class IcebergCatalog:
             # PySpark has exceptions of its own for some of Java's
             java = getattr(error, "java_exception", None)
             text = str(error) if java is None else f"{java.getClass().getSimpleName()}: {java.getMessage()}"
-            for secret in self._secrets:
-                text = text.replace(secret, "***")
-            failure = TableSinkError(f"Iceberg: {problem}: {text}")
+            failure = TableSinkError(f"Iceberg: {problem}: {without_values(text, self._secrets)}")
             failure.is_transient = java is not None and is_transient(java)
             raise failure from None
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from millrace.contracts import Token, TokenProvider
 from millrace.errors import ClientError, MillraceError
+from millrace.options.secrets import without_values
 from millrace.plugins.manager import PluginRef
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
@@ -107,11 +108,8 @@ class ProviderTokens:
 
 def _without_secrets(text: str, options: Any) -> str:
     """Return an error's text without the values of secret options."""
-    hidden = [field.name for field in dataclasses.fields(options) if not field.repr]
-    for value in (getattr(options, name) for name in hidden):
-        if isinstance(value, str) and value:
-            text = text.replace(value, "***")
-    return text
+    hidden = (getattr(options, field.name) for field in dataclasses.fields(options) if not field.repr)
+    return without_values(text, (value for value in hidden if isinstance(value, str)))
 
 
 class TokenCallback:
