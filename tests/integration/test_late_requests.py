@@ -105,6 +105,20 @@ def test_a_late_proof_of_ownership_does_not_take_the_ledger_back(
 
 
 @pytest.mark.nightly
+def test_a_late_ledger_does_not_drop_the_one_of_the_next_micro_batch(
+    task: WritingTask, broker: KafkaBroker, proxy: LateRequestProxy
+) -> None:
+    late = proxy.take_next("TxnOffsetCommit")
+    assert task.write(0).rows == ROWS
+    late.wait(0)
+    proxy.deliver_before("EndTxn", late)
+    assert task.write(1).rows == ROWS
+    task.move()
+    assert task.write(1).is_skipped
+    assert written(broker, task.topic) == expected([0, 1])
+
+
+@pytest.mark.nightly
 def test_a_late_ledger_does_not_lock_its_consumer_group(
     task: WritingTask, broker: KafkaBroker, proxy: LateRequestProxy
 ) -> None:

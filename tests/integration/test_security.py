@@ -23,8 +23,9 @@ from millrace.errors import ClientError, MillraceError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.consumer import consumer_for
-from millrace.kafka.log_dirs import BrokerAddress, topic_sizes
+from millrace.kafka.log_dirs import topic_sizes
 from millrace.kafka.producer import KafkaProducer, producer_settings
+from millrace.kafka.raw_requests import BrokerAddress
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
 from millrace.sampling import TopicInspector

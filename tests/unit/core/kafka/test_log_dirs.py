@@ -9,7 +9,8 @@ import threading
 import pytest
 
 from millrace.errors import ClientError
-from millrace.kafka.log_dirs import BrokerAddress, parse_log_dirs, topic_sizes
+from millrace.kafka.log_dirs import parse_log_dirs, topic_sizes
+from millrace.kafka.raw_requests import BrokerAddress
 
 NO_TAGS = b"\0"
 A_TAG = b"\1\7\2ab"

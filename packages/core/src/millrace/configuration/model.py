@@ -54,6 +54,7 @@ class SinkConfig:
         key_format: The format of keys; None for keys that are metadata, or none.
         partitioner: Chooses the partitions of records.
         ledger_retention_s: How long brokers keep what tasks have committed exactly once, in seconds.
+        can_lose_ledgers: Whether brokers can lose it to a late request, see `millrace.kafka.group_coordinators`.
         checkpoint_location: The folder of the streaming query's checkpoint, as the user gave it; empty where the query
             is not known to have one.
     """
@@ -64,4 +65,5 @@ class SinkConfig:
     key_format: PluginRef | None
     partitioner: PluginRef
     ledger_retention_s: float = 7 * 86_400.0
+    can_lose_ledgers: bool = False
     checkpoint_location: str = ""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from millrace.diagnosis import wire
 from millrace.diagnosis.findings import Finding, Level, error, ok, warning
-from millrace.kafka.raw_requests import NotKafkaError, connect
+from millrace.kafka.raw_requests import NotKafkaError, ask_for_versions, connect
 from millrace.kafka.security.certificate_check import trust, trust_advice
 
 _SOON = datetime.timedelta(days=14)
@@ -150,7 +150,7 @@ def _check_protocol(address: Address, protocol: str, client: Mapping[str, str]) 
     mechanism = client.get("sasl.mechanism", client.get("sasl.mechanisms", "GSSAPI"))
     try:
         with open_connection(address, with_tls=with_tls) as connection:
-            kinds = wire.api_versions(connection)
+            kinds = len(ask_for_versions(connection))
             yield ok("api", str(address), f"a Kafka broker, which knows {kinds} kinds of requests")
             code, mechanisms = wire.sasl_mechanisms(connection, mechanism)
             yield from _check_login(address, protocol, mechanism, code, mechanisms)

@@ -9,30 +9,12 @@ import socket
 import ssl
 import struct
 
-from millrace.kafka.raw_requests import NO_ERROR, NO_TAGS, NotKafkaError, ask, ask_for_login, connect
+from millrace.kafka.raw_requests import NO_ERROR, NO_TAGS, NotKafkaError, ask, ask_for_login, ask_for_versions, connect
 
-_API_VERSIONS = 18
 _DESCRIBE_QUORUM = 55
-_MOST_KINDS = 1_000
 
 UNSUPPORTED_SASL_MECHANISM = 33
 ILLEGAL_SASL_STATE = 34
-
-
-def api_versions(connection: socket.socket) -> int:
-    """Ask a listener which requests it knows, which every broker answers before a login.
-
-    Returns:
-        How many kinds of requests there are.
-
-    Raises:
-        NotKafkaError: It gave another answer, or none.
-    """
-    answer = ask(connection, _API_VERSIONS, 0, b"")
-    code, count = struct.unpack_from(">hi", answer)
-    if code != NO_ERROR or not 0 < count < _MOST_KINDS:
-        raise NotKafkaError
-    return int(count)
 
 
 def sasl_mechanisms(connection: socket.socket, mechanism: str) -> tuple[int, list[str]]:
@@ -111,7 +93,7 @@ def speaks_kafka(host: str, port: int) -> bool:
     """Return whether a port answers as a broker without TLS does."""
     try:
         with connect(host, port) as connection:
-            return api_versions(connection) > 0
+            return bool(ask_for_versions(connection))
     except (NotKafkaError, OSError):
         return False
 

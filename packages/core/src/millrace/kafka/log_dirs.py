@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import Any
 
 from millrace.errors import ClientError
 from millrace.kafka.raw_login import login
-from millrace.kafka.raw_requests import NO_ERROR, NO_TAGS, NotKafkaError, ask
+from millrace.kafka.raw_requests import NO_ERROR, NO_TAGS, BrokerAddress, NotKafkaError, ask
 
 _DESCRIBE_LOG_DIRS = 35
 _VERSION = 3
@@ -20,17 +20,6 @@ _VERSION = 3
 _CLUSTER_AUTHORIZATION_FAILED = 31
 _ALL_TOPICS = b"\0"
 _MOST_AT_ONCE = 8
-
-
-class BrokerAddress(NamedTuple):
-    """A broker's id and the address that it advertises."""
-
-    id: int
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"broker {self.id} at {self.host}:{self.port}"
 
 
 def topic_sizes(brokers: Sequence[BrokerAddress], settings: Mapping[str, Any]) -> dict[str, int]:

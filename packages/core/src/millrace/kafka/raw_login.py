@@ -40,17 +40,30 @@ def login(host: str, port: int, settings: Mapping[str, Any]) -> socket.socket:
         NotKafkaError: The server does not answer as a broker does.
         ClientError: The login was refused, or is of a kind that only the client library has.
     """
-    protocol = str(settings.get("security.protocol", "PLAINTEXT")).upper()
-    connection = connect(host, port)
+    connection = open_connection(host, port, settings)
     try:
-        if protocol.endswith("SSL"):
-            connection = _context(settings).wrap_socket(connection, server_hostname=host)
-        if protocol.startswith("SASL"):
+        if _protocol(settings).startswith("SASL"):
             _log_in(connection, settings)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def open_connection(host: str, port: int, settings: Mapping[str, Any]) -> socket.socket:
+    """Connect to a broker as `login` does, without a login; OSError where the connection or the TLS handshake fails."""
+    connection = connect(host, port)
+    try:
+        if _protocol(settings).endswith("SSL"):
+            connection = _context(settings).wrap_socket(connection, server_hostname=host)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _protocol(settings: Mapping[str, Any]) -> str:
+    return str(settings.get("security.protocol", "PLAINTEXT")).upper()
 
 
 def _context(settings: Mapping[str, Any]) -> ssl.SSLContext:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+from typing import NamedTuple
 
 TIMEOUT_S = 2.0
 
@@ -15,9 +16,22 @@ NO_ERROR = 0
 NO_TAGS = b"\0"
 
 _SASL_HANDSHAKE = 17
+_API_VERSIONS = 18
+_MOST_KINDS = 1_000
 _CORRELATION_ID = 1
 _CLIENT_ID = b"millrace"
 _LARGEST_ANSWER = 100_000_000
+
+
+class BrokerAddress(NamedTuple):
+    """A broker's id and the address that it advertises."""
+
+    id: int
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"broker {self.id} at {self.host}:{self.port}"
 
 
 class NotKafkaError(Exception):
@@ -56,6 +70,26 @@ def ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes
     except ssl.SSLError:
         raise
     except (OSError, struct.error) as error:
+        raise NotKafkaError from error
+
+
+def ask_for_versions(connection: socket.socket) -> dict[int, int]:
+    """Ask which requests a listener knows, which every broker answers before a login.
+
+    Returns:
+        The newest version of each request, by the request's key.
+
+    Raises:
+        NotKafkaError: It gave another answer, or none.
+    """
+    answer = ask(connection, _API_VERSIONS, 0, b"")
+    try:
+        code, count = struct.unpack_from(">hi", answer)
+        if code != NO_ERROR or not 0 < count < _MOST_KINDS:
+            raise NotKafkaError
+        versions = (struct.unpack_from(">hhh", answer, 6 + 6 * index) for index in range(count))
+        return {key: newest for key, _, newest in versions}
+    except struct.error as error:
         raise NotKafkaError from error
 
 

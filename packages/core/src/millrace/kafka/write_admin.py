@@ -12,6 +12,7 @@ from confluent_kafka.admin import ConfigEntry, ConfigResource, NewTopic, Resourc
 from millrace.errors import ClientError
 from millrace.kafka.admin import ADMINS, KafkaAdmin
 from millrace.kafka.errors import kafka_error
+from millrace.kafka.raw_requests import BrokerAddress
 from millrace.kafka.retry import poll
 from millrace.kafka.retrying_admin import UNKNOWN_TOPIC_TIMEOUT_S
 from millrace.options.secrets import Properties
@@ -75,6 +76,13 @@ class WriteAdmin(KafkaAdmin):
         return self.call(
             lambda timeout_s: self._request_broker_config(names, timeout_s), "looking up settings of the brokers"
         )
+
+    def brokers(self) -> list[BrokerAddress]:
+        """Look up the brokers that are alive."""
+        metadata = self.call(
+            lambda timeout_s: self._admin.list_topics(_OFFSETS_TOPIC, timeout=timeout_s), "looking up the brokers"
+        )
+        return [BrokerAddress(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()]
 
     def groups(self) -> dict[str, bool]:
         """List all consumer groups that this client may describe, and whether each has live members.

@@ -11,7 +11,8 @@ from millrace.errors import ClientError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin, LogBounds
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.group_offsets import committed_by_groups
-from millrace.kafka.log_dirs import BrokerAddress, topic_sizes
+from millrace.kafka.log_dirs import topic_sizes
+from millrace.kafka.raw_requests import BrokerAddress
 from millrace.options.secrets import Properties
 from millrace.options.values import KAFKA_INTERNAL_TOPICS
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
+from millrace.kafka.client_settings import client_settings
 from millrace.kafka.diskless import DISKLESS, check_transactions, is_diskless
+from millrace.kafka.group_coordinators import can_lose_offsets
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.topic_limits import with_fitting_batches
 from millrace.kafka.write_admin import WriteAdmin, write_admin_for
@@ -46,7 +48,7 @@ def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkC
             address shows soon.
 
     Returns:
-        The configuration with the timeout of its transactions, if it has any, the retention of their ledgers, and
+        The configuration with the timeout of its transactions, if it has any, what brokers do with their ledgers, and
         batches that the topics take.
 
     Raises:
@@ -83,7 +85,11 @@ def check_and_complete(config: SinkConfig, connect_timeout_s: float | None = Non
     check_without_members(config, admin.groups())
     broker_config = admin.broker_config(MAX_TRANSACTION_TIMEOUT, OFFSETS_RETENTION)
     timeout_ms = _transaction_timeout_ms(client, broker_config.get(MAX_TRANSACTION_TIMEOUT))
-    completed = dataclasses.replace(config, client=Properties({**client, TRANSACTION_TIMEOUT: str(timeout_ms)}))
+    completed = dataclasses.replace(
+        config,
+        client=Properties({**client, TRANSACTION_TIMEOUT: str(timeout_ms)}),
+        can_lose_ledgers=can_lose_offsets(admin.brokers(), client_settings(client)),
+    )
     if OFFSETS_RETENTION not in broker_config:
         return completed
     return dataclasses.replace(completed, ledger_retention_s=int(broker_config[OFFSETS_RETENTION]) * 60.0)

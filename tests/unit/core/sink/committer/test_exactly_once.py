@@ -41,6 +41,9 @@ class Producer:
         self.committed: dict[bytes, Any] = {}
         self._fail_to_abort = fail_to_abort
 
+    def begin_transaction(self) -> None:
+        self.calls.append("begin")
+
     def commit_transaction(self, offsets: dict[bytes, Any]) -> None:
         self.calls.append("commit")
         self.committed = offsets
@@ -72,6 +75,19 @@ class Sessions(TransactionSessions):
 
     def keep(self, config: object, task: object, session: TransactionSession) -> None:
         self.kept.append(session)
+
+
+class LosingReader:
+    """Reads a ledger that the brokers have lost for some time."""
+
+    def __init__(self, session: TransactionSession, lost: int, failure: Exception | None = None) -> None:
+        self._session, self._lost, self._failure = session, lost, failure
+
+    def read(self, end_open_offset: object) -> tuple[Ledger | None, bytes]:
+        if self._failure is not None:
+            raise self._failure
+        self._lost -= 1
+        return (None if self._lost >= 0 else self._session.ledger), b""
 
 
 def produce(producer: Any, batches: Iterator[pa.RecordBatch], already: object = None) -> WriteResult:
@@ -345,3 +361,30 @@ def test_a_fenced_attempt_does_not_wait_longer_than_a_transaction_may_take(
     with pytest.raises(FencedError, match="taken over"):
         run(sessions, ROWS, config=config, lookups=lookups)
     assert len(heartbeats) > 1
+
+
+@pytest.mark.parametrize(
+    ("lost", "failure", "commits", "warning"),
+    [
+        (0, None, 1, None),
+        (2, None, 3, "lost the ledger of transactional id 'copy-3'"),
+        (99, None, 6, "not known (each time, they had lost it)"),
+        (0, ClientError("no answer"), 1, "not known (no answer): if the task is repeated now, its rows may be written"),
+    ],
+)
+def test_a_ledger_that_the_brokers_lose_is_committed_again(
+    lost: int, failure: Exception | None, commits: int, warning: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions = Sessions()
+    sessions.session.reader = LosingReader(sessions.session, lost, failure)
+    assert run(sessions, ROWS, config=replace(CONFIG, can_lose_ledgers=True)).rows == 2
+    assert sessions.producer.calls == ["open", "produce 2", "commit", *(["begin", "commit"] * (commits - 1))]
+    assert warning in caplog.text if warning else not caplog.text
+    assert len(sessions.kept) == 1
+
+
+def test_an_attempt_that_is_fenced_while_it_commits_its_ledger_again_leaves_the_decision_to_the_other_one() -> None:
+    sessions = Sessions()
+    sessions.session.reader = LosingReader(sessions.session, 0, FencedError("taken over"))
+    with pytest.raises(FencedError, match="taken over"):
+        run(sessions, ROWS, config=replace(CONFIG, can_lose_ledgers=True))

@@ -20,7 +20,7 @@ from millrace.kafka.transactional_producer import TransactionalProducer, transac
 from millrace.sink.committer.checkpoint_evidence import check_ledgers_expired
 from millrace.sink.committer.heartbeats import heartbeats, last_heartbeat
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
-from millrace.sink.committer.ledger_store import ledger_offset, one_prefix_for_two_writes
+from millrace.sink.committer.ledger_store import one_prefix_for_two_writes
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.committer.query_registration import read_registration
 from millrace.sink.committer.read_back import CommittedRecords, read_committed_records
@@ -280,8 +280,7 @@ def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, ro
 
 def _commit_entry(config: SinkConfig, session: TransactionSession, entry: LedgerEntry) -> None:
     ledger, offset = (session.ledger or Ledger()).with_entry(entry), entry.batch + 1
-    session.producer.commit_transaction({session.group: ledger_offset(config, ledger, offset)})
-    session.ledger, session.offset = ledger, offset
+    session.commit(config, ledger, offset)
 
 
 def _abort(producer: TransactionalProducer) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
+from confluent_kafka import TopicPartition as ClientPartition
+
 from millrace.configuration import SinkConfig
-from millrace.errors import ClientError, FencedError
+from millrace.errors import ClientError, FencedError, LedgerError
 from millrace.kafka.offset_metadata import for_group
 from millrace.kafka.retry import STUCK_CALLS
 from millrace.kafka.transactional_producer import TransactionalProducer
@@ -38,8 +40,8 @@ class TransactionSession:
         ledger: The ledger of the id; None before the first write.
         offset: The offset that the ledger was committed with.
         is_new: Whether it was opened for this task.
-        reader: The client that has read the ledger, where other workers take the id over between the tasks of this one;
-            None where the session can be kept.
+        reader: The client that has read the ledger, where other workers take the id over between the tasks of this one,
+            or brokers can lose the ledger; else None.
     """
 
     producer: TransactionalProducer
@@ -48,6 +50,41 @@ class TransactionSession:
     offset: int = 0
     is_new: bool = True
     reader: LedgerReader | None = None
+
+    def commit(self, config: SinkConfig, ledger: Ledger, offset: int) -> None:
+        """Commit the transaction with the new ledger, and once more if the brokers lose it meanwhile.
+
+        Raises:
+            FencedError, ClientError: As `TransactionalProducer.commit_transaction`.
+        """
+        offsets = {self.group: ledger_offset(config, ledger, offset)}
+        self.producer.commit_transaction(offsets)
+        self.ledger, self.offset = ledger, offset
+        if config.can_lose_ledgers and self.reader is not None:
+            self._restore_ledger(config, self.reader, offsets)
+
+    def _restore_ledger(
+        self, config: SinkConfig, reader: LedgerReader, offsets: Mapping[bytes, ClientPartition]
+    ) -> None:
+        transactional_id, problem = self.producer.transactional_id, "each time, they had lost it"
+        try:
+            for _ in range(_RESTORE_ATTEMPTS):
+                if reader.read(lambda group: _end_open_offset(config, self.producer, group))[0] == self.ledger:
+                    return
+                logger.warning("the brokers have lost the ledger of transactional id %r: once more", transactional_id)
+                self.producer.begin_transaction()
+                self.producer.commit_transaction(offsets)
+        except FencedError:
+            raise
+        except (ClientError, LedgerError) as error:
+            problem = str(error)
+        # The records are committed: an attempt that followed a failure would write them again
+        logger.warning(
+            "transactional id %r has committed, but whether the brokers keep its ledger is not known (%s): if the task "
+            "is repeated now, its rows may be written twice",
+            transactional_id,
+            problem,
+        )
 
 
 # Several, since Spark gives tasks to workers in no fixed order
@@ -60,6 +97,8 @@ SESSIONS = ResourceKind[TransactionSession](
 
 CONTESTED = ResourceKind[int]("contested transactional id", capacity=64)
 """The number of tasks for which no session of a transactional id is kept: one was replaced, as the next would be."""
+
+_RESTORE_ATTEMPTS = 5
 
 _CONTESTED_TASKS = 16
 """Tasks after which a worker tries again: rows that were too many to be shared may have become few."""
@@ -91,7 +130,7 @@ class TransactionSessions:
         if session is not None:
             return session
         # Reopening may just have shown it
-        if self._is_contested(key):
+        if self._is_contested(key) or config.can_lose_ledgers:
             session = _take_over_by(config, task.index, self._resources.take(SPARES, key))
         else:
             session = take_over(config, task.index)
@@ -104,16 +143,15 @@ class TransactionSessions:
         One whose producer may have requests on their way is dropped: the next task takes the id over, and brokers
         refuse what arrives after that.
         """
-        key = session_key(config, task)
-        if session.reader is None:
-            if session.producer.may_be_kept:
-                self._resources.put(SESSIONS, key, session)
-        elif self._stays_contested(key):
+        key, is_kept = session_key(config, task), session.producer.may_be_kept
+        if session.reader is not None and self._stays_contested(key):
             self._resources.put(SPARES, key, SpareClients(config, session.producer, session.reader))
-        else:
+            return
+        if session.reader is not None and not (is_kept and config.can_lose_ledgers):
             session.reader.close()
-            if session.producer.may_be_kept:
-                self._resources.put(SESSIONS, key, dataclasses.replace(session, reader=None))
+            session = dataclasses.replace(session, reader=None)
+        if is_kept:
+            self._resources.put(SESSIONS, key, session)
 
     def has(self, config: SinkConfig, task: WriteTask) -> bool:
         """Return whether this worker keeps the session of a task, and is not using it."""
@@ -201,10 +239,7 @@ def _take_over_by(config: SinkConfig, task_index: int, spare: SpareClients | Non
 
     def end_open_offset(group: bytes) -> None:
         nonlocal producer
-        logger.warning("ending an open offset of the ledger of transactional id %r", producer.transactional_id)
-        producer.begin_transaction()
-        producer.send_offset(group, ledger_offset(config, Ledger(), 0))
-        producer.abort_transaction()
+        _end_open_offset(config, producer, group)
         # That was its only one: see `TransactionalProducer.may_be_kept`
         producer = TransactionalProducer(config.client, producer.transactional_id)
         producer.init_transactions()
@@ -213,3 +248,10 @@ def _take_over_by(config: SinkConfig, task_index: int, spare: SpareClients | Non
     reader = reader or LedgerReader(config, ledger_group(config, task_index))
     ledger, group = reader.read(end_open_offset)
     return TransactionSession(producer, group, ledger, reader=reader)
+
+
+def _end_open_offset(config: SinkConfig, producer: TransactionalProducer, group: bytes) -> None:
+    logger.warning("ending an open offset of the ledger of transactional id %r", producer.transactional_id)
+    producer.begin_transaction()
+    producer.send_offset(group, ledger_offset(config, Ledger(), 0))
+    producer.abort_transaction()
