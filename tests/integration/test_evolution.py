@@ -271,8 +271,9 @@ def test_columns_follow_the_messages_where_spark_demands_names_of_sources(spark,
         assert query.await_termination(PATIENCE_S)
     assert query.restarts == 1
     assert topic.rows("id", "note") == [(1, None), (2, "x")]
-    # What the restart has read in Spark's second version of the log, and the plan reads
-    assert (tmp_path / "checkpoint/offsets/0").read_text().startswith("v2\n")
+    # What the restart has read in Spark's second version of the log, and the plan reads; Spark 4.2 stays with the first
+    version = "v1\n" if spark.version.startswith("4.2") else "v2\n"
+    assert (tmp_path / "checkpoint/offsets/0").read_text().startswith(version)
     plan = millrace.plan({**connection, "topic": topic.topic, "format": "raw"}, checkpoint=topic.checkpoint)
     assert "by the checkpoint, with micro-batch 1" in str(plan)
 

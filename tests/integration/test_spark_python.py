@@ -33,6 +33,8 @@ def test_spark_starts_the_python_of_a_program_that_imports_millrace(builder, bro
     chosen = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_HOME")
     environment = {name: value for name, value in os.environ.items() if name not in chosen}
     environment["PATH"] = f"{tmp_path}:/usr/bin:/bin"
+    # With it, Spark's local Connect server takes any port that is free, not always the same one
+    environment["SPARK_TESTING"] = "1"
 
     (tmp_path / "job.py").write_text(PROGRAM.replace("BUILDER", builder))
     command = [sys.executable, tmp_path / "job.py", broker.bootstrap_servers, topic]

@@ -383,8 +383,10 @@ def test_a_ledger_that_the_brokers_lose_is_committed_again(
     assert len(sessions.kept) == 1
 
 
-def test_an_attempt_that_is_fenced_while_it_commits_its_ledger_again_leaves_the_decision_to_the_other_one() -> None:
+def test_an_attempt_that_is_fenced_while_it_commits_its_ledger_again_leaves_the_decision_to_the_other_one(
+    lookups: CommitLookups,
+) -> None:
     sessions = Sessions()
     sessions.session.reader = LosingReader(sessions.session, 0, FencedError("taken over"))
     with pytest.raises(FencedError, match="taken over"):
-        run(sessions, ROWS, config=replace(CONFIG, can_lose_ledgers=True))
+        run(sessions, ROWS, config=replace(CONFIG, can_lose_ledgers=True), lookups=lookups)
