@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 from bench.delayed_proxy import DelayedProxy
-from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType, StructType
 
@@ -22,7 +21,6 @@ from pyspark_millrace import DefaultSource
 from support.admin import delete_topics
 from support.far_broker import far_broker
 from support.kafka import produce
-from support.retrying import flush
 from support.waiting import PATIENCE_S, sooner_than
 
 PARTITIONS, RECORDS, SIZE = 4, 120_000, 150
@@ -43,13 +41,8 @@ def far() -> Iterator[tuple[KafkaBroker, DelayedProxy]]:
 def backlog(far: tuple[KafkaBroker, DelayedProxy]) -> str:
     broker, _ = far
     broker.create_topic("backlog", PARTITIONS)
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "batch.size": 40_000, "linger.ms": 50})
-    for number in range(RECORDS):
-        producer.produce("backlog", b"%0*d" % (SIZE, number), partition=number % PARTITIONS)
-        # Its queue takes fewer
-        if number % 50_000 == 0:
-            flush(producer)
-    flush(producer)
+    records = ({"value": b"%0*d" % (SIZE, number), "partition": number % PARTITIONS} for number in range(RECORDS))
+    produce(broker.bootstrap_servers, "backlog", records, **{"batch.size": "40000", "linger.ms": "50"})
     return "backlog"
 
 

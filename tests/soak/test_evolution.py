@@ -8,17 +8,17 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
 
 from millrace_catalog.inference import JsonReader, KeyInference, Position, TopicInference
 from millrace_catalog.types import parse_schema
 from support.families import Family
-from support.kafka import consume
-from support.waiting import PATIENCE_S, wait_until
+from support.kafka import consume, produce
+from support.waiting import wait_until
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "replicate_table.py"
 CHANGES = int(os.environ.get("SOAK_SCHEMA_CHANGES", "200"))
@@ -92,14 +92,6 @@ class Drift:
         return top if name == needed or self._chance.random() < 0.8 else self._chance.randint(0, top)
 
 
-def write(servers: str, topic: str, messages: Iterator[dict[str, Any]], count: int) -> None:
-    producer = Producer({"bootstrap.servers": servers, "linger.ms": "20", "queue.buffering.max.messages": 500_000})
-    for _, message in zip(range(count), messages, strict=False):
-        producer.produce(topic, **message)
-        producer.poll(0)
-    assert producer.flush(PATIENCE_S) == 0
-
-
 def inferred(topic: str, messages: list[Any]) -> dict[str, str]:
     """The types of all columns, from all messages at once."""
     values, keys = TopicInference(topic, JsonReader(topic)), KeyInference(topic)
@@ -116,7 +108,7 @@ def test_two_hundred_changes_and_ten_kills(broker, spark, make_topic, connection
     began = time.monotonic()
     chance, messages = random.Random(5), Drift(17).messages()
     topic, path, checkpoint = make_topic(PARTITIONS), tmp_path / "table", tmp_path / "checkpoint"
-    write(broker.bootstrap_servers, topic, messages, FIRST)
+    produce(broker.bootstrap_servers, topic, islice(messages, FIRST))
 
     def driver(*, ends: bool) -> Family:
         given = {
@@ -143,7 +135,7 @@ def test_two_hundred_changes_and_ten_kills(broker, spark, make_topic, connection
 
             wait_until(is_under_way, "a micro-batch")
             if kill == 0:
-                write(broker.bootstrap_servers, topic, messages, MESSAGES)
+                produce(broker.bootstrap_servers, topic, islice(messages, MESSAGES))
             until = time.monotonic() + chance.uniform(0, 6)
             wait_until(lambda until=until: time.monotonic() > until, "the moment to kill")
             assert running.is_running(), running.console.read_text()

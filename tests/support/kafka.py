@@ -19,7 +19,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from millrace.kafka.errors import is_transient
 from support.admin import admin_of, partitions_of
-from support.retrying import flush, retried, retried_all
+from support.retrying import flush, retried, retried_all, send
 from support.waiting import wait_until
 
 QUICK_BROKER = ("-XX:TieredStopAtLevel=1",)
@@ -33,8 +33,7 @@ def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **prope
     producer = Producer({"bootstrap.servers": servers, **kept_in_order, **properties})
     failures: list[KafkaError] = []
     for record in records:
-        producer.produce(topic, on_delivery=lambda error, _: failures.append(error) if error else None, **record)
-        producer.poll(0)
+        send(producer, topic, on_delivery=lambda error, _: failures.append(error) if error else None, **record)
     flush(producer)
     assert not failures
 

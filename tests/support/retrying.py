@@ -1,4 +1,4 @@
-"""Requests of plain clients, repeated as long as Kafka says that they may succeed later."""
+"""Requests and records of plain clients, repeated as long as Kafka says that they may succeed later."""
 
 from __future__ import annotations
 
@@ -30,6 +30,20 @@ def retried(request: Callable[[], T]) -> T:
 def retried_all(request: Callable[[], Mapping[Any, Future[T]]]) -> list[T]:
     """Return the results of a request of an admin client, which answers with a future for each topic, group or ACL."""
     return retried(lambda: [future.result(PATIENCE_S) for future in request().values()])
+
+
+def send(producer: Producer, topic: str, *args: Any, **kwargs: Any) -> None:
+    """Call `Producer.produce`, once the producer's queue, of 100,000 records by default, has room.
+
+    A queue fills wherever a broker is slower than the test.
+    """
+    while True:
+        try:
+            producer.produce(topic, *args, **kwargs)
+            break
+        except BufferError:
+            producer.poll(0.05)
+    producer.poll(0)
 
 
 def flush(producer: Producer) -> None:

@@ -6,7 +6,7 @@ import threading
 
 from confluent_kafka import Producer
 
-from support.retrying import flush
+from support.retrying import flush, send
 from support.waiting import PATIENCE_S
 
 
@@ -30,18 +30,9 @@ class SteadyProducer(threading.Thread):
         producer = Producer(self._settings)
         while not self._stopping.wait(0.01):
             for _ in range(50):
-                self._write(producer, str(self.written).encode())
+                send(producer, self._topic, str(self.written).encode())
                 self.written += 1
-            producer.poll(0)
         flush(producer)
-
-    def _write(self, producer: Producer, value: bytes) -> None:
-        while True:
-            try:
-                return producer.produce(self._topic, value)
-            except BufferError:
-                # Brokers that are away for long
-                producer.poll(0.1)
 
     def finish(self) -> int:
         """Stop writing, and return how many numbers were written."""
