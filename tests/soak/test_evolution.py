@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import sys
@@ -25,6 +26,8 @@ CHANGES = int(os.environ.get("SOAK_SCHEMA_CHANGES", "200"))
 KILLS = int(os.environ.get("SOAK_KILLS", "10"))
 MESSAGES = 1_000 * CHANGES
 FIRST, PARTITIONS = 1_000, 4
+SHARE = math.ceil((MESSAGES - FIRST) / KILLS)
+"""Messages of each driver, however far the one before it has come."""
 
 # From narrow to wide. Nothing becomes STRING that has been made wider before: a DOUBLE does not know whether it was 5
 # or 5.0 in the message
@@ -116,7 +119,7 @@ def test_two_hundred_changes_and_ten_kills(broker, spark, make_topic, connection
             "topic": topic,
             "path": str(path),
             "checkpoint": str(checkpoint),
-            "options": {"scan.max-records-per-batch": "5000"},
+            "options": {"scan.max-records-per-batch": str(SHARE // 4)},
             "ends": ends,
         }
         return Family([sys.executable, str(PROGRAM), json.dumps(given)], tmp_path / "console")
@@ -126,6 +129,7 @@ def test_two_hundred_changes_and_ten_kills(broker, spark, make_topic, connection
         return {file.name for file in folder.iterdir()} if folder.exists() else set()
 
     for kill in range(KILLS):
+        produce(broker.bootstrap_servers, topic, islice(messages, SHARE))
         before = done()
         with driver(ends=False) as running:
 
@@ -134,8 +138,6 @@ def test_two_hundred_changes_and_ten_kills(broker, spark, make_topic, connection
                 return done() > before
 
             wait_until(is_under_way, "a micro-batch")
-            if kill == 0:
-                produce(broker.bootstrap_servers, topic, islice(messages, MESSAGES))
             until = time.monotonic() + chance.uniform(0, 6)
             wait_until(lambda until=until: time.monotonic() > until, "the moment to kill")
             assert running.is_running(), running.console.read_text()
