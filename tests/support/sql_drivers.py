@@ -40,8 +40,9 @@ class SqlDrivers:
         return Family(command, self._folder / "console")
 
     def micro_batches(self) -> int:
-        """Count the micro-batches of all streams that have ended."""
-        return len(list(self._folder.glob("checkpoints/*/commits/[0-9]*")))
+        """Count the micro-batches of all streams that have ended; Spark keeps the files of the last ones."""
+        commits = self._folder.glob("checkpoints/*/commits")
+        return sum(max((int(each.name) + 1 for each in folder.glob("[0-9]*")), default=0) for folder in commits)
 
     def kill_workers(self, driver: Family, chance: random.Random, kills: int) -> None:
         """Kill workers of a driver at random times, each after a further micro-batch, and return after another one."""
