@@ -17,6 +17,7 @@ import pytest
 
 from millrace_catalog.inference import JsonReader, KeyInference, Position, TopicInference
 from millrace_catalog.types import parse_schema
+from support.checkpoints import count_micro_batches
 from support.families import Family
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -124,25 +125,21 @@ def test_two_hundred_changes_and_ten_kills(broker, spark, make_topic, connection
         }
         return Family([sys.executable, str(PROGRAM), json.dumps(given)], tmp_path / "console")
 
-    def done() -> set[str]:
-        folder = checkpoint / "commits"
-        return {file.name for file in folder.iterdir()} if folder.exists() else set()
-
     for kill in range(KILLS):
         produce(broker.bootstrap_servers, topic, islice(messages, SHARE))
-        before = done()
+        before = count_micro_batches(checkpoint)
         with driver(ends=False) as running:
 
-            def is_under_way(before: set[str] = before, running: Family = running) -> bool:
+            def is_under_way(before: int = before, running: Family = running) -> bool:
                 assert running.is_running(), running.console.read_text()
-                return done() > before
+                return count_micro_batches(checkpoint) > before
 
             wait_until(is_under_way, "a micro-batch")
             until = time.monotonic() + chance.uniform(0, 6)
             wait_until(lambda until=until: time.monotonic() > until, "the moment to kill")
             assert running.is_running(), running.console.read_text()
             running.kill()
-        print(f"kill {kill + 1} at {time.monotonic() - began:.0f} s, {len(done()) // 2} micro-batches")
+        print(f"kill {kill + 1} at {time.monotonic() - began:.0f} s, {count_micro_batches(checkpoint)} micro-batches")
     with driver(ends=True) as running:
         said = json.loads(running.result(600).splitlines()[-1])
 

@@ -1,4 +1,4 @@
-"""Checkpoints as Spark writes them, without a query."""
+"""Checkpoints as Spark writes them: made without a query, and looked at."""
 
 from __future__ import annotations
 
@@ -62,3 +62,8 @@ def offsets_in(folder: Path, batch: int) -> dict[str, Any]:
 def files_in(folder: Path) -> dict[str, bytes]:
     """Return the contents of all files, by their paths."""
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def count_micro_batches(folder: Path) -> int:
+    """Return how many micro-batches are complete; Spark keeps the files of the last ones only."""
+    return max((int(file.name) + 1 for file in (folder / "commits").glob("[0-9]*")), default=0)

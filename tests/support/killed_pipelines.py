@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 
 import psutil
 
+from support.checkpoints import count_micro_batches
 from support.families import Family
 from support.waiting import wait_until
 
@@ -117,9 +118,7 @@ class RunningPipelines:
         return self._folder / f"{name}-console"
 
     def _batches(self, name: str) -> int:
-        """Return the number of a pipeline's micro-batches that are complete; Spark keeps the files of the last ones."""
-        files = (self._folder / name / "commits").glob("*")
-        return max((int(each.name) + 1 for each in files if each.name.isdigit()), default=0)
+        return count_micro_batches(self._folder / name)
 
     def _await_moment(self, name: str, between: Callable[[], None]) -> None:
         """Wait until a pipeline has completed a micro-batch since its start, most times, and then for any time."""

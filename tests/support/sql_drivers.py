@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from support.checkpoints import count_micro_batches
 from support.compaction import Table
 from support.families import Family
 from support.kafka import consume, wait_for_markers
@@ -40,9 +41,8 @@ class SqlDrivers:
         return Family(command, self._folder / "console")
 
     def micro_batches(self) -> int:
-        """Count the micro-batches of all streams that have ended; Spark keeps the files of the last ones."""
-        commits = self._folder.glob("checkpoints/*/commits")
-        return sum(max((int(each.name) + 1 for each in folder.glob("[0-9]*")), default=0) for folder in commits)
+        """Count the micro-batches of all streams that have ended."""
+        return sum(map(count_micro_batches, self._folder.glob("checkpoints/*")))
 
     def kill_workers(self, driver: Family, chance: random.Random, kills: int) -> None:
         """Kill workers of a driver at random times, each after a further micro-batch, and return after another one."""
