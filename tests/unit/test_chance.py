@@ -57,6 +57,11 @@ RULES = {
         r"assert .*\b(monotonic|perf_counter)\(\).* <|assert .*\btook\w* <",
         {"support/waiting.py": "the helpers"},
     ),
+    # Another test of the process may have left its own
+    "count what a process keeps in WorkerResources of the test": (
+        r"(assert|=) .*\bRESOURCES\.items\(",
+        {"unit/core/test_worker.py": "a kind of resource that no other file keeps"},
+    ),
     # A logger of PySpark gives pytest's handler a formatter that sets no message, if one was made before in the process
     "read the text of a log record by getMessage()": (r"\brecord\.message\b", {}),
     "repeat requests of plain clients by support.retrying.retried": (

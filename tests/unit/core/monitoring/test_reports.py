@@ -18,7 +18,7 @@ from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import CONNECTIONS, UNREACHABLE, send
 from millrace.monitoring.split_report import PartitionCounts, SplitReport
 from millrace.monitoring.trace_report import TraceReport
-from millrace.worker import RESOURCES
+from millrace.worker import RESOURCES, WorkerResources
 from support.waiting import PATIENCE_S, wait_until
 
 COUNTS = {
@@ -82,12 +82,14 @@ def test_who_asks_nobody_gets_no_answer() -> None:
 def test_one_connection_carries_all_reports_of_a_process(
     receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport]
 ) -> None:
-    send(receiver.address, REPORT)
-    (connection,) = RESOURCES.items(CONNECTIONS).values()
+    kept = WorkerResources()
+    send(receiver.address, REPORT, kept)
+    (connection,) = kept.items(CONNECTIONS).values()
     for _ in range(2):
-        send(receiver.address, REPORT)
+        send(receiver.address, REPORT, kept)
     assert [taken.get(timeout=PATIENCE_S) for _ in range(3)] == [REPORT] * 3
-    assert RESOURCES.items(CONNECTIONS) == {receiver.address: connection}
+    assert kept.items(CONNECTIONS) == {receiver.address: connection}
+    kept.close()
 
 
 def test_a_connection_that_is_lost_is_made_again(
@@ -176,10 +178,10 @@ def test_the_secret_is_not_shown() -> None:
 
 
 def test_a_driver_that_cannot_be_reached_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    nowhere = ReceiverAddress("127.0.0.1", 1, b"s")
+    nowhere, kept = ReceiverAddress("127.0.0.1", 1, b"s"), WorkerResources()
     with caplog.at_level(logging.WARNING):
-        send(nowhere, REPORT)
-        send(nowhere, REPORT)
+        send(nowhere, REPORT, kept)
+        send(nowhere, REPORT, kept)
     (message,) = caplog.messages
     assert message.startswith("the driver does not answer at 127.0.0.1:1, so that its metrics lack what is read here")
     assert message.endswith("an address of the driver that this machine can reach by option 'scan.metrics.address'")
