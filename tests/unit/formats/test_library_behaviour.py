@@ -41,7 +41,8 @@ def test_extend_keeps_the_items_before_an_error_and_an_iterator_has_the_length_o
 
 def test_msgspec_does_not_check_the_utf8_of_fields_that_it_skips() -> None:
     assert msgspec.json.decode(b'{"a":1,"b":"\xff"}', type=Row) == Row(1)
-    with pytest.raises(UnicodeDecodeError):
+    # The second one before msgspec 0.23
+    with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)):
         msgspec.json.decode(b'"\xff"', type=str)
 
 
