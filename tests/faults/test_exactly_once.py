@@ -19,6 +19,7 @@ from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
 from millrace_broker import KafkaBroker
+from support.checkpoints import forget_newest_commit
 from support.copying import KILL_POINTS
 from support.kafka import QUICK_BROKER, consume, produce
 from support.open_transactions import open_transactions
@@ -71,10 +72,7 @@ def test_killed_drivers(copy):
     assert copy.copied() == Counter(range(NUMBERS))
 
     # Killed after all tasks had committed, and before Spark took note of it
-    commits = copy.folder / "checkpoint" / "commits"
-    newest = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
-    for name in (str(newest), f".{newest}.crc"):
-        (commits / name).unlink(missing_ok=True)
+    forget_newest_commit(copy.folder / "checkpoint")
     with copy.driver() as running:
         running.result()
     assert copy.copied() == Counter(range(NUMBERS))
@@ -263,11 +261,6 @@ class Idle:
         finally:
             query.stop()
 
-    def forget_commit(self, batch):
-        """Undo the commit of a micro-batch, as if the driver had been killed before Spark took note of it."""
-        for name in (str(batch), f".{batch}.crc"):
-            (self.checkpoint / "commits" / name).unlink()
-
     def has_expired(self):
         config = prepare(configure_sink(self._options))
         assert config.ledger_retention_s == 60.0
@@ -299,9 +292,9 @@ def test_queries_that_were_idle_until_their_ledgers_expired(spark, forgetful, tm
         for each in (stopped, second):
             each.copy()
         # As if they had been killed in their first and second micro-batch, before the driver had registered it
-        first.forget_commit(0)
+        forget_newest_commit(first.checkpoint)
         (first.checkpoint / NOTE).unlink()
-        second.forget_commit(1)
+        forget_newest_commit(second.checkpoint)
         (second.checkpoint / NOTE).write_text(note)
         query.processAllAvailable()
         assert not running.has_expired()

@@ -33,6 +33,7 @@ from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources
 from support.admin import admin_of, group_names
+from support.checkpoints import forget_newest_commit
 from support.families import Family
 from support.kafka import commit_offsets, committed_offsets, consume, produce, transactional_producer
 from support.retrying import flush, retried, retried_all
@@ -272,9 +273,7 @@ def test_a_task_that_had_written_and_has_no_rows_in_the_replay_is_noticed(
             query.stop()
 
     run("true")
-    # As if the driver had been killed before Spark took note of the micro-batch
-    for name in ("0", ".0.crc"):
-        (tmp_path / "commits" / name).unlink()
+    forget_newest_commit(tmp_path)
     with pytest.raises(
         StreamingQueryException, match=r"0 was written with 1 rows by this task before, and is repeated with 0"
     ):

@@ -9,6 +9,7 @@ from pyspark.errors import StreamingQueryException
 
 import millrace
 from millrace.spark.division import ADAPTIVE_EXECUTION, STATELESS_ADAPTIVE_EXECUTION
+from support.checkpoints import forget_newest_commit
 from support.kafka import consume, produce
 from support.tiers import nightly_but
 from support.waiting import wait_until
@@ -70,17 +71,11 @@ def append(connection, make_topic, broker):
     return save
 
 
-def forget_micro_batch(tmp_path):
-    """Make Spark repeat micro-batch 0, as if the driver had been killed before it took note of it."""
-    for name in ("0", ".0.crc"):
-        (tmp_path / "checkpoint" / "commits" / name).unlink()
-
-
 def test_a_write_of_a_callback_writes_a_micro_batch_once(callback, append, tmp_path):
     for _ in range(2):
         callback(lambda batch, _: append(batch))
         assert append.values() == ["a", "b"]
-        forget_micro_batch(tmp_path)
+        forget_newest_commit(tmp_path / "checkpoint")
     # A callback that gets another sink later
     callback(lambda batch, _: (append(batch), append(batch, "second")))
     assert append.values() == ["a", "a", "b", "b"]
@@ -102,7 +97,7 @@ def test_two_writes_of_a_callback_with_one_prefix_are_refused_at_each_start(call
 def test_a_callback_whose_rows_are_divided_anew_writes_none_of_them_twice(spark, callback, append, tmp_path):
     spark.conf.unset(ADAPTIVE_EXECUTION)
     callback(lambda batch, _: append(batch.repartition(2, "value")))
-    forget_micro_batch(tmp_path)
+    forget_newest_commit(tmp_path / "checkpoint")
     with pytest.raises(StreamingQueryException, match="Start it once as it was before"):
         callback(lambda batch, _: append(batch.coalesce(1)))
     assert append.values() == ["a", "b"]
@@ -124,7 +119,7 @@ def test_a_callback_that_gives_its_jobs_a_group_of_their_own_writes_a_micro_batc
     for _ in range(3):
         callback(write)
         assert append.values() == ["a", "b"]
-        forget_micro_batch(tmp_path)
+        forget_newest_commit(tmp_path / "checkpoint")
 
 
 def test_threads_of_a_callback_with_its_properties_write_a_micro_batch_once(callback, append, tmp_path):
@@ -136,7 +131,7 @@ def test_threads_of_a_callback_with_its_properties_write_a_micro_batch_once(call
     for _ in range(2):
         callback(write)
         assert append.values() == ["a", "a", "b", "b"]
-        forget_micro_batch(tmp_path)
+        forget_newest_commit(tmp_path / "checkpoint")
 
 
 @pytest.mark.nightly

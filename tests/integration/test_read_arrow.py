@@ -7,7 +7,6 @@ import json
 import pickle
 import subprocess
 import sys
-import threading
 from datetime import UTC, datetime
 
 import duckdb
@@ -25,6 +24,7 @@ from millrace.spark.ddl import parse_ddl
 from millrace_cli.commands.cat import cat as cat_command
 from millrace_cli.commands.convert import convert as convert_command
 from support.kafka import produce
+from support.leftovers import running, wait_until_gone
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 RECORDS = 2_000
@@ -253,14 +253,14 @@ def test_readers_of_the_same_options_do_not_disturb_each_other(connection, topic
 def test_a_read_that_is_abandoned_leaves_no_client_and_no_paused_garbage_collection(connection, topic):
     reader = millrace.read_arrow({**connection, "topic": topic(json_records(), 1)})
     reader.splits()
-    threads = set(threading.enumerate())
+    before = running()
 
     batches = iter(reader)
     assert next(batches).num_rows
     batches.close()
 
     assert gc.isenabled()
-    assert set(threading.enumerate()) <= threads
+    wait_until_gone(before)
 
 
 def test_an_error_reaches_a_program_that_iterates_and_one_that_takes_the_stream(connection, topic):

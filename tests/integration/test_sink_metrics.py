@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 
 import millrace
 from millrace.contracts.metric_declarations import CLIENT_METRICS
+from support.checkpoints import forget_newest_commit
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -128,9 +129,7 @@ def test_a_micro_batch_that_is_repeated_is_told_as_skipped(copy, collector, targ
     assert (before.transactions_aborted, before.transactions_skipped) == (0, 0)
     assert before.transactions_committed >= 2
 
-    newest = max(int(each.name) for each in (tmp_path / "commits").iterdir() if each.name.isdigit())
-    for left in (str(newest), f".{newest}.crc"):
-        (tmp_path / "commits" / left).unlink(missing_ok=True)
+    forget_newest_commit(tmp_path)
     query = copy(**once(target))
     query.processAllAvailable()
     after = collector.metrics()

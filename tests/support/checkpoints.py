@@ -67,3 +67,10 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def count_micro_batches(folder: Path) -> int:
     """Return how many micro-batches are complete; Spark keeps the files of the last ones only."""
     return max((int(file.name) + 1 for file in (folder / "commits").glob("[0-9]*")), default=0)
+
+
+def forget_newest_commit(folder: Path) -> None:
+    """Undo the newest commit, as if the driver had been killed before Spark took note of the micro-batch."""
+    newest = count_micro_batches(folder) - 1
+    (folder / "commits" / str(newest)).unlink()
+    (folder / "commits" / f".{newest}.crc").unlink(missing_ok=True)

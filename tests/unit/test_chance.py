@@ -62,6 +62,10 @@ RULES = {
         r"(assert|=) .*\bRESOURCES\.items\(",
         {"unit/core/test_worker.py": "a kind of resource that no other file keeps"},
     ),
+    "ask support.leftovers for the threads and clients of a process": (
+        r"\bthreading\.(enumerate|active_count)\(|/proc/self/task",
+        {"support/leftovers.py": "the helper", "unit/ui/test_imports.py": "a process of its own"},
+    ),
     # A logger of PySpark gives pytest's handler a formatter that sets no message, if one was made before in the process
     "read the text of a log record by getMessage()": (r"\brecord\.message\b", {}),
     "repeat requests of plain clients by support.retrying.retried": (
