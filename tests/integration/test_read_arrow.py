@@ -260,6 +260,7 @@ def test_a_read_that_is_abandoned_leaves_no_client_and_no_paused_garbage_collect
     batches.close()
 
     assert gc.isenabled()
+    assert running().threads <= before.threads
     wait_until_gone(before)
 
 

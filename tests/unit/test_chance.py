@@ -64,7 +64,11 @@ RULES = {
     ),
     "ask support.leftovers for the threads and clients of a process": (
         r"\bthreading\.(enumerate|active_count)\(|/proc/self/task",
-        {"support/leftovers.py": "the helper", "unit/ui/test_imports.py": "a process of its own"},
+        {
+            "support/leftovers.py": "the helper",
+            "integration/test_batch_client.py": "all threads of a client, of which Python knows none",
+            "unit/ui/test_imports.py": "a process of its own",
+        },
     ),
     # A logger of PySpark gives pytest's handler a formatter that sets no message, if one was made before in the process
     "read the text of a log record by getMessage()": (r"\brecord\.message\b", {}),
